@@ -223,8 +223,9 @@ function logServing(
   if (record?.state === 'unloaded') log.info({ address, model: id }, 'registered: the first request loads it')
   if (!record?.info) return
   const { info } = record
-  const { engine, architecture, parameters, quantization, maxSeqLen, threads, memoryBytes } = info
-  const numbers = { parameters, quantization, maxSeqLen, slots: readSlots(info), threads, memoryBytes }
+  const { engine, architecture, parameters, quantization, draft, maxSeqLen, threads, memoryBytes } = info
+  const weights = { parameters, quantization, ...(draft !== undefined && { draft: draft.name }) }
+  const numbers = { ...weights, maxSeqLen, slots: readSlots(info), threads, memoryBytes }
   const others = { ...describeDevice(info), ...kvCacheOf(info) }
   log.info({ address, model: id, engine, architecture, ...numbers, ...others }, 'serving')
 }

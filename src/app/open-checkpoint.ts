@@ -10,6 +10,7 @@ import { MemoryFit } from '../checkpoints/memory/memory-need.ts'
 import { type PreparedCheckpoint, prepareCheckpoint } from '../checkpoints/prepare-checkpoint.ts'
 import { ProgressSplitter } from '../checkpoints/progress-splitter.ts'
 import type { ServerConfig } from '../config/server-config.ts'
+import { StartError } from '../core/errors.ts'
 import type { LogWriter } from '../core/log-writer.ts'
 import { findGpus } from '../engines/llamacpp/devices/devices-process.ts'
 import { quantizeInProcess } from '../engines/llamacpp/quantize/quantize-process.ts'
@@ -45,6 +46,9 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenLocalEng
   const options = { ...config, memory, findGpus, quantize: quantizeInProcess, log }
   let cleaned: Promise<void> | null = null
   return async (modelId, source, hooks) => {
+    if (source.draftCheckpoint !== null && config.speculation === 'off') {
+      throw new StartError(`'${modelId}' has a draft checkpoint, but speculation is off.`)
+    }
     await (cleaned ??= removeLeftoverArtifacts(config.dataDir))
     const progress = new ProgressSplitter((fraction) => {
       hooks.onProgress(fraction)
@@ -57,8 +61,10 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenLocalEng
       startReplica(config, prepared, { ...deps, modelId, signal: hooks.signal, ...replicaHooks }),
     )
     tellOfLayersLeft(engine.info(), { gpuLayers: config.gpuLayers, modelId, log })
-    const served = touchWhileOpen(engine, prepared.model.path)
-    deps.opened?.set(served, prepared.model)
+    const { model, draft } = prepared
+    const touched = touchWhileOpen(engine, model.path)
+    const served = draft === null ? touched : touchWhileOpen(touched, draft.model.path)
+    deps.opened?.set(served, model)
     return served
   }
 }
@@ -103,7 +109,7 @@ interface ReplicaWork extends ReplicaHooks {
 
 function startReplica(
   config: ServerConfig,
-  { model, overrides, kvCacheTokens, prefixCacheBytes, deviceBudgets }: PreparedCheckpoint,
+  { model, overrides, draft, kvCacheTokens, prefixCacheBytes, deviceBudgets }: PreparedCheckpoint,
   { modelId, log, signal, onProgress, onEngineChange = () => {} }: ReplicaWork,
 ): Promise<Engine> {
   const { maxBatchSize, maxSeqLen, kvCacheType, threads, gpu, gpuLayers } = config
@@ -125,6 +131,9 @@ function startReplica(
           deviceBudgets,
           kvCacheType,
           speculation,
+          ...(draft !== null && {
+            draft: { name: draft.name, modelPath: draft.model.path, metadataOverrides: draft.overrides },
+          }),
           prefixCacheBytes: Math.floor(prefixCacheBytes / replicas),
           ...(store !== null && { prefixCacheStore: store }),
           ...(embedding !== null && { embedding }),

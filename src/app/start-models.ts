@@ -1,5 +1,6 @@
 /** The models that a server starts with: named by the configuration, downloaded, and validated by their headers. */
 import { type CheckpointOutline, outlineCheckpoint } from '../checkpoints/checkpoint-outline.ts'
+import { outlineDraft } from '../checkpoints/draft-checkpoint.ts'
 import { checkpointName } from '../checkpoints/hub/hub-reference.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
 import type { PullProgress } from '../checkpoints/hub/pull-model.ts'
@@ -70,7 +71,10 @@ async function downloaded(
   { source, ...model }: LocalModel,
   options: Parameters<typeof localCheckpoint>[1],
 ): Promise<LocalModel> {
-  return { ...model, source: { ...source, checkpoint: await localCheckpoint(source.checkpoint, options) } }
+  const { draftCheckpoint: draft } = source
+  const checkpoint = await localCheckpoint(source.checkpoint, options)
+  const draftCheckpoint = draft === null ? null : await localCheckpoint(draft, options)
+  return { ...model, source: { ...source, checkpoint, draftCheckpoint } }
 }
 
 function isAdapter(model: StartModel): model is AdapterModel {
@@ -93,10 +97,11 @@ function modelsOf(config: ServerConfig): readonly StartModel[] {
 }
 
 function firstModel(config: ServerConfig): StartModel | null {
-  const { checkpoint, modelConfig, tokenizer, quantization, toolFormat, modelId } = config
+  const { checkpoint, modelConfig, tokenizer, quantization, draftCheckpoint, toolFormat, modelId } = config
   const { upstream: endpoints, upstreamKey, upstreamModel: model } = config
   if (checkpoint !== null) {
-    const source = toLocalSource({ checkpoint, modelConfig, tokenizer, quantization, toolFormat })
+    const weights = { checkpoint, modelConfig, tokenizer, quantization, draftCheckpoint }
+    const source = toLocalSource({ ...weights, toolFormat })
     const id = modelId ?? checkpointName(checkpoint)
     return { id, source, policy: OPEN_POLICY, load: 'start', isPinned: false }
   }
@@ -117,7 +122,9 @@ function toStartModel(configured: ConfiguredModel): StartModel {
   if (configured.engine !== 'openai') {
     const { id, checkpoint, modelConfig = null, tokenizer = null } = configured
     const { quantization = 'none', toolFormat = 'auto', load = 'start', pinned = false } = configured
-    const source = toLocalSource({ checkpoint, modelConfig, tokenizer, quantization, toolFormat })
+    const { draftCheckpoint = null } = configured
+    const weights = { checkpoint, modelConfig, tokenizer, quantization, draftCheckpoint }
+    const source = toLocalSource({ ...weights, toolFormat })
     return { id, policy, source, load, isPinned: pinned }
   }
   const { id, endpoints, apiKey, model = null } = configured
@@ -142,6 +149,7 @@ export async function outlineAll(
     const { id, source } = given
     try {
       outlined.push({ ...given, outline: await outlineCheckpoint(source, { maxSeqLen, kvCacheTokens }) })
+      if (source.draftCheckpoint !== null) await outlineDraft(source.draftCheckpoint)
     } catch (error) {
       const isListed = listed.some((model) => model.id === id)
       if (!isListed || !(error instanceof StartError)) throw error

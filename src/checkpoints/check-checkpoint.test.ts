@@ -32,7 +32,7 @@ const OPTIONS: CheckOptions = {
 
 const check = (checkpoint: string, given: Partial<CheckedSource> = {}, options: Partial<CheckOptions> = {}) =>
   checkCheckpoint(
-    { checkpoint, modelConfig: null, tokenizer: null, quantization: 'none', ...given },
+    { checkpoint, modelConfig: null, tokenizer: null, quantization: 'none', draftCheckpoint: null, ...given },
     { ...OPTIONS, ...options },
   )
 
@@ -74,6 +74,14 @@ describe('a checkpoint of this machine', () => {
     expect(int4.sizeBytes).toBeLessThan(plain.sizeBytes / 2)
     expect(int4.neededBytes).toBe(plain.sizeBytes + 2 * (int4.sizeBytes + int4.kvCacheBytes))
     expect(int4.quantization).toBe(plain.quantization)
+  })
+
+  it('with a draft model needs the weights of that and as many tokens in its KV cache', async () => {
+    const [plain, drafted] = [await check(tiny), await check(tiny, { draftCheckpoint: tiny })]
+    expect(drafted.neededBytes).toBe(2 * plain.neededBytes)
+    expect({ ...drafted, neededBytes: 0 }).toEqual({ ...plain, neededBytes: 0 })
+    const none = path.join(folder, 'none.gguf')
+    await expect(check(tiny, { draftCheckpoint: none })).rejects.toThrow(/none\.gguf: it does not exist/)
   })
 
   it('that could not be loaded is refused with the sentence of the load', async () => {

@@ -7,6 +7,7 @@ import type { ComputeDevice, Placement } from '../protocol/compute-device.ts'
 import type { CheckedSource, CheckpointReport } from '../protocol/checkpoint-report.ts'
 import { bundledOr } from './bundled-model.ts'
 import type { planInWorker } from './conversion/conversion-thread.ts'
+import { checkDrafts } from './draft-checkpoint.ts'
 import { type CheckpointHeaders, outlineOf, readCheckpointHeaders } from './checkpoint-outline.ts'
 import { checkpointName, isHubReference } from './hub/hub-reference.ts'
 import { describeKvCache } from '../core/text/kv-cache-text.ts'
@@ -47,11 +48,13 @@ export async function checkCheckpoint(
   const { availableBytes, servingBytes } = options
   const { headers, downloadBytes } = await readHeaders(source, options)
   const outline = outlineOf(headers, options)
+  const draft = await checkDraft(source, options)
+  const shape = { ...outline, draft: draft?.outline ?? null }
   const inUse = { availableBytes, servingBytes, loadingBytes: 0 }
   // Where a GPU may hold a part of it, that part is divided anew and not made smaller.
   const isFitted = source.quantization === 'none' && options.devices.length === 0
-  const kvCacheTokens = fittingKvTokens(outline, options, isFitted ? inUse : null)
-  const whole = { ...memoryNeed(outline, { ...options, kvCacheTokens }), ...weightsNeed(source, headers) }
+  const kvCacheTokens = fittingKvTokens(shape, options, isFitted ? inUse : null)
+  const whole = { ...memoryNeed(shape, { ...options, kvCacheTokens }), ...weightsNeed(source, headers) }
   const room = outline.embedding === undefined ? kvRoomOf({ ...options, ...outline, kvCacheTokens }) : null
   const layers = scaleLayers(outline.layers, whole.weightBytes)
   const plan = planOffload(offloadNeed({ ...outline, layers }, whole), {
@@ -64,7 +67,7 @@ export async function checkCheckpoint(
     parameters: outline.parameters,
     quantization: outline.quantization,
     sizeBytes: whole.weightBytes,
-    downloadBytes,
+    downloadBytes: downloadBytes + (draft?.downloadBytes ?? 0),
     maxSeqLen: outline.maxSeqLen,
     kvCacheBytes: whole.kvCacheBytes,
     kvCacheTokens: room?.tokens ?? null,
@@ -75,6 +78,19 @@ export async function checkCheckpoint(
     placement: options.devices.length === 0 ? null : toPlacement(plan, options.devices),
     problem: findMemoryProblem(checkpointName(source.checkpoint), need, inUse),
   }
+}
+
+/** Null without a draft model. @throws StartError where it cannot be served. */
+async function checkDraft({ draftCheckpoint }: CheckedSource, options: CheckOptions) {
+  if (draftCheckpoint === null) return null
+  const source = {
+    checkpoint: draftCheckpoint,
+    modelConfig: null,
+    tokenizer: null,
+    quantization: 'none',
+  } as const
+  const { headers, downloadBytes } = await readHeaders({ ...source, draftCheckpoint: null }, options)
+  return { outline: checkDrafts(draftCheckpoint, outlineOf(headers, options)), downloadBytes }
 }
 
 /** With what all replicas together find free. */

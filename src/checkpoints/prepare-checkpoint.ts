@@ -9,6 +9,7 @@ import type { ModelOutline } from '../protocol/engine.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { MetadataOverride, RunnerOptions } from '../protocol/runner-options.ts'
 import { DAMAGED_FILE } from './cache/artifact-cache.ts'
+import { checkDrafted, findDraft, type ResolvedDraft, resolveDraft } from './draft-checkpoint.ts'
 import { type CheckpointOutline, isCheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
 import { type GgufModel, numberValue } from './gguf/gguf-file.ts'
 import { localCheckpointLogged } from './hub/local-checkpoint.ts'
@@ -76,6 +77,8 @@ export interface PrepareWork {
 export interface PreparedCheckpoint extends Disposable {
   readonly model: GgufModel
   readonly overrides: readonly MetadataOverride[]
+  /** The model that drafts for it; null without one. */
+  readonly draft: ResolvedDraft | null
   /** Null where nothing was to be quantized. */
   readonly quantized: QuantizationSummary | null
   /** As configured, or fewer than by default where memory is short; null for the default. */
@@ -99,14 +102,18 @@ export async function prepareCheckpoint(
   const onProgress = progress.step(DOWNLOAD_SHARE)
   const checkpoint = await localCheckpointLogged(source.checkpoint, { modelId, log, signal, onProgress })
   const local = { ...work, source: { ...source, checkpoint } }
+  const pull = { modelId, log, signal }
+  const draft = await findDraft(source, pull)
   const [outline, gpus] = await Promise.all([readOutline(options, local), options.findGpus(options)])
+  checkDrafted(source, outline)
+  const shape = { ...outline, draft: draft?.outline ?? null }
   const devices = shareDevices(gpus, options.replicas)
   // How large quantized weights become is not known yet; what a GPU holds is divided anew and not made smaller.
   const isFitted = source.quantization === 'none' && devices.length === 0
   const inUse = isFitted ? options.memory.inUse(servingBytes(work)) : null
-  const kvCacheTokens = fittingKvTokens(outline, options, inUse)
+  const kvCacheTokens = fittingKvTokens(shape, options, inUse)
   const needOf = (weightBytes: number) => {
-    const need = { ...memoryNeed(outline, { ...options, kvCacheTokens }), weightBytes }
+    const need = { ...memoryNeed(shape, { ...options, kvCacheTokens }), weightBytes }
     const layers = scaleLayers(outline.layers, weightBytes)
     const plan = planOffload(offloadNeed({ ...outline, layers }, need), {
       devices,
@@ -134,10 +141,11 @@ export async function prepareCheckpoint(
     const prepared = await prepareWeights(options, local, async ({ sourceBytes, newBytes }) => {
       reserved = await reserve({ ...needOf(newBytes), sourceBytes })
     })
+    const resolved = draft === null ? null : await resolveDraft(draft, { ...pull, dataDir: options.dataDir })
     warnOfLongContext(log, options.maxSeqLen, prepared.model)
     const deviceBudgets = Object.fromEntries(devices.map(({ name, freeBytes }) => [name, freeBytes]))
     const room = { kvCacheTokens, prefixCacheBytes: cacheBytes, deviceBudgets }
-    return { ...prepared, ...room, [Symbol.dispose]: release }
+    return { ...prepared, ...room, draft: resolved, [Symbol.dispose]: release }
   } catch (error) {
     release()
     throw error

@@ -41,6 +41,7 @@ const LOCAL_FIELDS = [
     'modelConfig',
     'tokenizer',
     'quantization',
+    'draftCheckpoint',
     'toolFormat',
     'load',
     'pinned',
@@ -106,6 +107,8 @@ interface ConfiguredLocalModel extends ConfiguredPolicy {
   readonly tokenizer?: string | null
   /** Applied when the checkpoint is loaded. @default none */
   readonly quantization?: Quantization
+  /** A smaller checkpoint of the same vocabulary that guesses its next tokens. @default none */
+  readonly draftCheckpoint?: string | null
   /** How it writes tool calls. @default auto, which finds it from the chat template */
   readonly toolFormat?: ToolFormat
   /** When it is loaded: as the server starts, or by the first request for it. @default start */
@@ -202,6 +205,7 @@ function parseModel(given: unknown, index: number): ConfiguredModel {
     modelConfig: readOptional('modelConfig', path()),
     tokenizer: readOptional('tokenizer', path()),
     quantization: readOptional('quantization', choice(QUANTIZATIONS)) ?? 'none',
+    draftCheckpoint: readOptional('draftCheckpoint', path()),
     toolFormat: readOptional('toolFormat', choice(TOOL_FORMATS)) ?? 'auto',
     load: readOptional('load', choice(LOAD_TIMES)) ?? 'start',
     pinned: readOptional('pinned', toggle) ?? false,

@@ -159,6 +159,11 @@ const TABLE = {
       default: 'none',
       help: 'applied when the checkpoint is loaded',
     },
+    draftCheckpoint: {
+      kind: path('path'),
+      default: null,
+      help: 'smaller checkpoint of the same vocabulary that guesses the next tokens; a path, hf:org/repo[:file.gguf], or demo; used where that is measured to be faster',
+    },
     toolFormat: {
       kind: choice(TOOL_FORMATS),
       default: 'auto',
@@ -189,7 +194,7 @@ const TABLE = {
       kind: configuredModels,
       default: Object.freeze([]),
       isFileOnly: true,
-      help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization, toolFormat, load, pinned; or with id, engine openai, endpoints and, where needed, apiKey, model; or, for a LoRA adapter, with id, base, adapter and, where needed, scale',
+      help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization, draftCheckpoint, toolFormat, load, pinned; or with id, engine openai, endpoints and, where needed, apiKey, model; or, for a LoRA adapter, with id, base, adapter and, where needed, scale',
     },
   }),
   ...inGroup('Engine', {

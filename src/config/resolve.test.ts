@@ -70,6 +70,7 @@ const CASES: {
     'my model',
     "must be at most 200 characters without spaces, but was 'my model'",
   ],
+  draftCheckpoint: ['d.gguf', 'd.gguf', '', "must be a path, but was ''"],
   quantization: ['int8', 'int8', 'q8', "must be one of none, int4, int8, fp8, but was 'q8'"],
   toolFormat: [
     'llama',
@@ -165,6 +166,7 @@ const COMPANIONS: Partial<Record<keyof ServerConfig, Readonly<Record<string, unk
   upstreamKey: { upstream: 'http://a:1' },
   upstreamModel: { upstream: 'http://a:1' },
   quantization: { checkpoint: 'model.safetensors' },
+  draftCheckpoint: { checkpoint: 'model.safetensors' },
   tlsCertfile: { tlsKeyfile: 'k.pem' },
   tlsKeyfile: { tlsCertfile: 'c.pem' },
 }
@@ -312,6 +314,7 @@ describe('models', () => {
     modelConfig: null,
     tokenizer: null,
     quantization: 'none',
+    draftCheckpoint: null,
     toolFormat: 'auto',
     load: 'start',
     pinned: false,
@@ -357,7 +360,7 @@ describe('models', () => {
     ],
     [
       [{ ...entry, path: 'x' }],
-      "must not have 'path' in model 1; its fields are id, checkpoint, modelConfig, tokenizer, quantization, toolFormat, load, pinned, fallback, tiers, keys",
+      "must not have 'path' in model 1; its fields are id, checkpoint, modelConfig, tokenizer, quantization, draftCheckpoint, toolFormat, load, pinned, fallback, tiers, keys",
     ],
     [[{ id: 'r', engine: 'vllm' }], "must have the engine 'openai' or 'adapter' in model 1, or none"],
     [[{ id: 'r', engine: 'openai' }], "must have 'endpoints' in model 1"],

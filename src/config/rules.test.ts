@@ -70,10 +70,15 @@ describe('rules between options', () => {
     expect(check({ kvCacheTokens: 4096 })).not.toThrow()
   })
 
-  it.each(['modelConfig', 'tokenizer', 'modelId'] as const)('wants a checkpoint with %s', (name) => {
-    expect(check({ [name]: 'x' })).toThrow(`<${name}> describes a checkpoint, but <checkpoint> is not given.`)
-    expect(check({ [name]: 'x', checkpoint: 'model.safetensors' })).not.toThrow()
-  })
+  it.each(['modelConfig', 'tokenizer', 'modelId', 'draftCheckpoint'] as const)(
+    'wants a checkpoint with %s',
+    (name) => {
+      expect(check({ [name]: 'x' })).toThrow(
+        `<${name}> describes a checkpoint, but <checkpoint> is not given.`,
+      )
+      expect(check({ [name]: 'x', checkpoint: 'model.safetensors' })).not.toThrow()
+    },
+  )
 
   it('wants a checkpoint with a quantization', () => {
     expect(check({ quantization: 'int4' })).toThrow(
@@ -81,6 +86,16 @@ describe('rules between options', () => {
     )
     expect(check({ quantization: 'int4', checkpoint: 'm' })).not.toThrow()
     expect(check({ quantization: 'none' })).not.toThrow()
+  })
+
+  it('wants speculation with a draft checkpoint', () => {
+    const off = { checkpoint: 'm', speculation: 'off' } as const
+    const refusal = "<draftCheckpoint> guesses tokens, but <speculation> is 'off'."
+    expect(check({ ...off, draftCheckpoint: 'd' })).toThrow(refusal)
+    const listed = { id: 'a', checkpoint: 'a.gguf', draftCheckpoint: 'd' }
+    expect(check({ speculation: 'off', models: [listed] })).toThrow(refusal)
+    expect(check(off)).not.toThrow()
+    expect(check({ checkpoint: 'm', draftCheckpoint: 'd' })).not.toThrow()
   })
 
   it('wants two databases in two files', () => {

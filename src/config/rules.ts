@@ -35,12 +35,18 @@ const RULES: Readonly<Record<string, Rule>> = {
   modelOptionsNeedCheckpoint: (config, label) => {
     if (config.checkpoint !== null) return null
     const given =
-      (['modelConfig', 'tokenizer'] as const).find((name) => config[name] !== null) ??
+      (['modelConfig', 'tokenizer', 'draftCheckpoint'] as const).find((name) => config[name] !== null) ??
       (config.modelId === null || config.upstream.length > 0 ? undefined : 'modelId') ??
       (config.quantization === 'none' ? undefined : 'quantization')
     return given === undefined
       ? null
       : `${label(given)} describes a checkpoint, but ${label('checkpoint')} is not given.`
+  },
+  draftsNeedSpeculation: (config, label) => {
+    if (config.speculation !== 'off') return null
+    const isListed = config.models.some((model) => model.engine === undefined && model.draftCheckpoint)
+    if (config.draftCheckpoint === null && !isListed) return null
+    return `${label('draftCheckpoint')} guesses tokens, but ${label('speculation')} is 'off'.`
   },
   /** Further models belong in the list. */
   oneDefaultModel: (config, label) => {

@@ -104,6 +104,12 @@ export interface ConfigOptions {
   /** Applied when the checkpoint is loaded. Must be one of none, int4, int8, fp8. @default none */
   readonly quantization?: Quantization
   /**
+   * Smaller checkpoint of the same vocabulary that guesses the next tokens; a path, hf:org/repo[:file.gguf], or demo;
+   * used where that is measured to be faster. Must be a path.
+   * @default none
+   */
+  readonly draftCheckpoint?: string | null
+  /**
    * How the checkpoint writes tool calls: auto, hermes, llama, mistral, gemma, gemma-4, deepseek, phi, qwen-xml, json;
    * auto finds it from its chat template. Must be one of auto, hermes, llama, mistral, gemma, gemma-4, deepseek, phi,
    * qwen-xml, json.
@@ -129,9 +135,9 @@ export interface ConfigOptions {
   readonly aliases?: readonly string[]
   /**
    * More models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer,
-   * quantization, toolFormat, load, pinned; or with id, engine openai, endpoints and, where needed, apiKey, model; or,
-   * for a LoRA adapter, with id, base, adapter and, where needed, scale. Must be a list of models, each with id and
-   * checkpoint.
+   * quantization, draftCheckpoint, toolFormat, load, pinned; or with id, engine openai, endpoints and, where needed,
+   * apiKey, model; or, for a LoRA adapter, with id, base, adapter and, where needed, scale. Must be a list of models,
+   * each with id and checkpoint.
    * @default none
    */
   readonly models?: readonly ConfiguredModel[]

@@ -150,6 +150,7 @@ export function toModelObject(record: ModelRecord) {
       vocab_size: knownOrNull(outline?.vocabSize),
       engine: outline?.engine ?? null,
       capabilities: capabilitiesOf(outline),
+      ...(record.info?.draft !== undefined && { draft: record.info.draft }),
       ...(outline?.embedding &&
         outline.embedding.pooling !== 'rank' && { dimensions: outline.embedding.dimensions }),
       state: record.state,

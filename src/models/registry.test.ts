@@ -126,6 +126,7 @@ describe('ModelRegistry', () => {
         modelConfig: null,
         tokenizer: null,
         quantization: 'none',
+        draftCheckpoint: null,
         toolFormat: 'auto',
       },
     ])

@@ -31,7 +31,7 @@ export interface CheckpointReport {
 
 export type CheckedSource = Pick<
   LocalModelSource,
-  'checkpoint' | 'modelConfig' | 'tokenizer' | 'quantization'
+  'checkpoint' | 'modelConfig' | 'tokenizer' | 'quantization' | 'draftCheckpoint'
 >
 
 /** `servingBytes` are the weights of the models that serve or load. @throws StartError where it cannot be served. */

@@ -271,6 +271,12 @@ export interface EmbeddingInfo {
   readonly pair?: RankedPair
 }
 
+/** A model that guesses the tokens of another. */
+export interface DraftInfo {
+  readonly name: string
+  readonly parameters: number
+}
+
 /** What is known of a model once its engine serves it. */
 export interface ModelInfo {
   /** `unknown`, as the quantization, where an upstream does not say. */
@@ -292,6 +298,8 @@ export interface ModelInfo {
   readonly kvCacheTokens?: number
   /** Whether all slots share them; otherwise each has room for a sequence of its own. @default false */
   readonly sharesKvCache?: boolean
+  /** The model that drafts for it; absent where there is none. */
+  readonly draft?: DraftInfo
   /** Most beams a search may have; absent where the model has no beam search. */
   readonly maxBeams?: number
   /** Set for a model that makes vectors of texts, and generates none. */

@@ -17,6 +17,8 @@ export interface LocalModelSource {
   readonly tokenizer: string | null
   /** What its weight matrices become; the files given stay as they are. */
   readonly quantization: Quantization
+  /** A smaller checkpoint of the same vocabulary that guesses its next tokens; null for none. */
+  readonly draftCheckpoint: string | null
   /** How it writes tool calls; `auto` finds that from its chat template. */
   readonly toolFormat: ToolFormat
 }
@@ -65,6 +67,7 @@ export function toLocalSource(given: LocalModelOptions): LocalModelSource {
     modelConfig: null,
     tokenizer: null,
     quantization: 'none',
+    draftCheckpoint: null,
     toolFormat: 'auto',
     ...given,
   }

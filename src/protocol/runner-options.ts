@@ -44,6 +44,8 @@ interface PrefixCacheStore {
 }
 
 export interface DraftModelOptions {
+  /** How it is called where the model is described. */
+  readonly name: string
   /** A GGUF file (the first one of a split). */
   readonly modelPath: string
   readonly metadataOverrides?: readonly MetadataOverride[]

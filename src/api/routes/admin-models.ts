@@ -52,7 +52,8 @@ export function registerAdminModelRoutes(
         .filter(({ state }) => state !== 'failed')
         .reduce((sum, record) => sum + servingBytesOf(record), 0)
       try {
-        const source = { checkpoint, modelConfig, tokenizer, quantization }
+        const { draft_checkpoint: draftCheckpoint } = body
+        const source = { checkpoint, modelConfig, tokenizer, quantization, draftCheckpoint }
         return toCheckedModel(await checkCheckpoint(source, servingBytes))
       } catch (error) {
         if (!(error instanceof StartError)) throw error
@@ -159,8 +160,9 @@ function toSource(body: z.output<typeof registerModelRequest>): ModelSource {
     const { base, adapter, scale } = body
     return { kind: 'adapter', base, adapter, scale }
   }
-  const { checkpoint, model_config: modelConfig, tokenizer, quantization, tool_format: toolFormat } = body
-  return { kind: 'local', checkpoint, modelConfig, tokenizer, quantization, toolFormat }
+  const { checkpoint, model_config: modelConfig, tokenizer, quantization } = body
+  const { draft_checkpoint: draftCheckpoint, tool_format: toolFormat } = body
+  return { kind: 'local', checkpoint, modelConfig, tokenizer, quantization, draftCheckpoint, toolFormat }
 }
 
 /** Where nothing is registered, `default` is an id like any other. */

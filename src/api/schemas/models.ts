@@ -79,6 +79,10 @@ export const model = z
       vocab_size: z.number().nullable(),
       engine: z.string().nullable(),
       capabilities: z.array(z.enum(CAPABILITIES)).nullable().describe('What it can be asked for.'),
+      draft: z
+        .object({ name: z.string(), parameters: z.number() })
+        .optional()
+        .describe('The draft model that guesses its tokens; absent where it has none.'),
       dimensions: z.int().optional().describe('Numbers of a vector, of an embedding model.'),
       state: z.enum(MODEL_STATES).describe('`unloaded`: the next request loads it.'),
       load_progress: z.number().describe('0 to 1; of the replacement while one loads beside the model.'),
@@ -189,6 +193,12 @@ function checkpointFields() {
     model_config: besideCheckpoint(),
     tokenizer: besideCheckpoint(),
     quantization: nullableWithDefault(quantization(), 'none'),
+    draft_checkpoint: path()
+      .nullish()
+      .transform((given) => given ?? null)
+      .describe(
+        'A smaller checkpoint of the same vocabulary that guesses the next tokens, on the server or hf:org/repo[:file.gguf].',
+      ),
   }
 }
 

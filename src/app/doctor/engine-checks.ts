@@ -12,6 +12,7 @@ export type EngineOptions = Pick<
   | 'modelConfig'
   | 'tokenizer'
   | 'quantization'
+  | 'draftCheckpoint'
   | 'maxSeqLen'
   | 'maxBatchSize'
   | 'kvCacheTokens'
@@ -57,7 +58,7 @@ export async function checkGpu({ gpu }: Pick<ServerConfig, 'gpu'>): Promise<Find
 /** @throws StartError where it cannot be served */
 export async function checkModel(config: EngineOptions): Promise<Finding> {
   const subject = 'model'
-  const { checkpoint, modelConfig, tokenizer, quantization } = config
+  const { checkpoint, modelConfig, tokenizer, quantization, draftCheckpoint } = config
   if (checkpoint === null) {
     return ok(
       subject,
@@ -65,7 +66,7 @@ export async function checkModel(config: EngineOptions): Promise<Finding> {
     )
   }
   const { checkCheckpoint } = await import('../../checkpoints/check-checkpoint.ts')
-  const source: CheckedSource = { checkpoint, modelConfig, tokenizer, quantization }
+  const source: CheckedSource = { checkpoint, modelConfig, tokenizer, quantization, draftCheckpoint }
   const availableBytes = availableMemoryBytes()
   const devices = await usableGpus(config)
   const report = await checkCheckpoint(source, { ...config, devices, availableBytes, servingBytes: 0 })
@@ -73,10 +74,11 @@ export async function checkModel(config: EngineOptions): Promise<Finding> {
   const download =
     report.downloadBytes === 0 ? '' : ` ${formatBytes(report.downloadBytes)} will be downloaded.`
   const size = `${report.architecture}, ${report.quantization}, needs ${formatBytes(report.neededBytes)}`
+  const drafted = draftCheckpoint === null ? '' : ` Its draft model is ${draftCheckpoint}.`
   const { kvCache } = report
   const cache = kvCache === null ? '' : ` KV cache: ${kvCache}.`
   const fits = ` of the ${formatBytes(availableBytes)} that are free`
-  return ok(subject, `${checkpoint}: ${size}${fits}.${cache}${describeLayers(report)}${download}`)
+  return ok(subject, `${checkpoint}: ${size}${fits}.${drafted}${cache}${describeLayers(report)}${download}`)
 }
 
 /** None where llama.cpp cannot be loaded, which is a finding of its own. */

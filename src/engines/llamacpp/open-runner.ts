@@ -92,6 +92,7 @@ function openOnce(api: Bindings, work: OpenWork): OpenedWeights {
       maxDraftTokens: options.speculation === 'off' ? 0 : MAX_DRAFT_TOKENS,
       draftWeights,
       draftRoom,
+      draftInfo: draft && draftWeights && { name: draft.name, parameters: draftWeights.parameters },
     }
     const drafted = Math.max(opened.maxDraftTokens, draftRoom?.maxStepTokens ?? 0)
     const context = Context.open(api, model, { ...opened, maxDraftTokens: drafted })

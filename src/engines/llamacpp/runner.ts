@@ -5,7 +5,7 @@
  * position 0 without a gap.
  */
 import { InvariantError } from '../../core/errors.ts'
-import type { ModelInfo } from '../../protocol/engine.ts'
+import type { DraftInfo, ModelInfo } from '../../protocol/engine.ts'
 import {
   isDecodeRun,
   type BeamRoom,
@@ -58,6 +58,7 @@ export interface LlamaRunnerOptions extends BaseRunnerOptions, KvRoom {
   /** Of the draft model; the runner closes them. */
   readonly draftWeights: Model | null
   readonly draftRoom: DraftRoom | null
+  readonly draftInfo: DraftInfo | null
   readonly onNote: (note: string) => void
   readonly usesGpu: boolean
   readonly maxDraftTokens: number
@@ -139,6 +140,7 @@ export class LlamaRunner extends BaseRunner implements ModelRunner {
       ...(sharedTokens !== null && { sharesKvCache: true }),
       chatTemplate: model.chatTemplate,
       canConstrain: true,
+      ...(options.draftInfo !== null && { draft: options.draftInfo }),
       ...(this.beamRoom !== null && { maxBeams: this.beamRoom.seats }),
     }
   }

@@ -64,6 +64,7 @@ describe('POST /v1/admin/models', () => {
       model_config: 'c.json',
       tokenizer: 't.json',
       quantization: 'int8',
+      draft_checkpoint: 'd.gguf',
       tool_format: 'llama',
     })
 
@@ -76,6 +77,7 @@ describe('POST /v1/admin/models', () => {
       modelConfig: 'c.json',
       tokenizer: 't.json',
       quantization: 'int8',
+      draftCheckpoint: 'd.gguf',
       toolFormat: 'llama',
     }
     expect(seen).toEqual([['org/m', source]])
@@ -274,7 +276,13 @@ describe('POST /v1/admin/models/check', () => {
       fits: true,
       problem: null,
     })
-    const source = { checkpoint: 'hf:a/b', modelConfig: 'c.json', tokenizer: null, quantization: 'int8' }
+    const source = {
+      checkpoint: 'hf:a/b',
+      modelConfig: 'c.json',
+      tokenizer: null,
+      quantization: 'int8',
+      draftCheckpoint: null,
+    }
     expect(seen).toEqual([[source, 0]])
     expect((await call('/v1/models')).json().data).toHaveLength(1)
   })

@@ -66,7 +66,7 @@ function openRunner(draft: string | null): Promise<ModelRunner> {
   return openLlamaRunner(
     {
       ...{ modelId: 'demo', modelPath: target, ...sizes, ...device, speculation: 'off' as const },
-      draft: draft === null ? null : { modelPath: draft },
+      draft: draft === null ? null : { name: 'draft', modelPath: draft },
     },
     () => {},
   )

@@ -3,7 +3,7 @@
  * What a step of llama.cpp costs under settings of its threads, its KV cache and its attention: tokens/s of one prompt and
  * of steps with one token for each sequence. Each measurement is a process of its own (`compute-loop.mjs`), in turns.
  * Prints the tables of docs/decisions/0007-compute-threads.md, 0014-the-kv-cache.md, 0015-huge-pages.md
- * and 0032-one-kv-budget.md.
+ * and 0034-one-kv-budget.md.
  *
  *   npm run bench:compute -- [--size demo|25m|125m|1.1b] [--sequences 1,8,32] [--prompt 1000] [--depth 32] [--seconds 1]
  *     [--rounds 3] [--beside] SETTINGS...

@@ -1,7 +1,7 @@
 /**
  * How many tokens a KV cache holds and how they are laid out: room for a whole context in each slot where that is no more than
  * the budget, otherwise one cache of the budget that all slots share. A slot with room of its own computes faster (decision
- * 0032), and is what a server with the default options has. Arithmetic only.
+ * 0034), and is what a server with the default options has. Arithmetic only.
  */
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
 

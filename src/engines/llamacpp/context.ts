@@ -214,7 +214,7 @@ function contextParams(api: Bindings, options: ContextOptions): ContextParams {
     no_perf: true,
     // A full-size cache for sliding windows too, so that every slot can be cut back to a prefix.
     swa_full: true,
-    // A stream for each slot is faster: attention in a shared cache looks at the cells of all (decision 0032).
+    // A stream for each slot is faster: attention in a shared cache looks at the cells of all (decision 0034).
     kv_unified: options.sharedTokens !== null,
   }
 }

@@ -195,10 +195,12 @@ export class ModelRegistry {
   async load(modelId: string): Promise<void> {
     const entry = this.#resolve(modelId)
     entry.wakeFailedMs = null
-    // Why it failed is in its entry.
-    await this.#whenLoaded(entry, AbortSignal.any([])).catch(() => {})
+    const isLoaded = await this.#whenLoaded(entry, AbortSignal.any([]), () => entry.current !== null).catch(
+      // Why it failed is in its entry.
+      () => false,
+    )
     if (entry.isDraining) throw modelNotFound(entry.id)
-    if (entry.current === null) throw new StartError(entry.failure ?? 'it is not loaded.')
+    if (!isLoaded) throw new StartError(entry.failure ?? 'it is not loaded.')
   }
 
   /**
@@ -289,12 +291,7 @@ export class ModelRegistry {
   ): Promise<ModelLease> {
     if (this.#findDefault() === null) throw noModel()
     const entry = this.#resolve(modelId)
-    if (waitsForLoad(entry)) await this.#waitInLine(entry, { signal, place })
-    // One whose first load failed may be forgotten by now; what matters to the caller is why it failed.
-    const hasFailed = entry.current === null && entry.failure !== null
-    if (entry.isDraining && !hasFailed) throw modelNotFound(entry.id)
-    if (entry.current !== null) return entry.current.acquire()
-    throw loadingFailed(entry)
+    return waitsForLoad(entry) ? await this.#acquireInLine(entry, { signal, place }) : leaseOf(entry)
   }
 
   /**
@@ -318,7 +315,7 @@ export class ModelRegistry {
   async #loadedBase(base: ModelEntry, signal: AbortSignal): Promise<LoadedModel> {
     base.waiting++
     try {
-      if (base.isUnloaded) await this.#whenLoaded(base, signal)
+      if (base.isUnloaded) await this.#whenLoaded(base, signal, () => {})
       return await servingBase(base, signal)
     } finally {
       base.waiting--
@@ -354,21 +351,24 @@ export class ModelRegistry {
     if (this.#entries.size === 0 && !this.#wasGivenModel) this.#fallback ??= this.#createFallback()
   }
 
-  /** As `#whenLoaded`, in a place of the queue. */
-  async #waitInLine(
+  /** Waits for a load in a place of the queue. */
+  async #acquireInLine(
     entry: ModelEntry,
     { signal, place }: { readonly signal: AbortSignal; readonly place: QueuePlace },
-  ): Promise<void> {
+  ): Promise<ModelLease> {
     this.#loadLine.enter(1, { place })
     try {
-      await this.#whenLoaded(entry, signal)
+      return await this.#whenLoaded(entry, signal, () => leaseOf(entry))
     } finally {
       this.#loadLine.leave(1, { place })
     }
   }
 
-  /** Until a load has brought something that serves, or none is left; loads one that is unloaded. */
-  async #whenLoaded(entry: ModelEntry, signal: AbortSignal): Promise<void> {
+  /**
+   * Until a load has brought something that serves, or none is left; loads one that is unloaded. `then` runs before the model counts
+   * as one that nobody waits for, which another load may have unloaded.
+   */
+  async #whenLoaded<Result>(entry: ModelEntry, signal: AbortSignal, then: () => Result): Promise<Result> {
     entry.waiting++
     try {
       this.#residency.wake(entry)
@@ -376,6 +376,7 @@ export class ModelRegistry {
         await withAbort(entry.loads.nextRelease(), signal)
         this.#residency.wake(entry)
       }
+      return then()
     } finally {
       entry.waiting--
       this.#rooms.changes.notify()
@@ -410,6 +411,16 @@ export class ModelRegistry {
     entry.current = this.#loader.adopt(entry, { engine, toolFormat: 'auto' })
     return entry
   }
+}
+
+/** @throws ServiceError `model_not_found`, `model_loading_failed` */
+function leaseOf(entry: ModelEntry): ModelLease {
+  const { current } = entry
+  // One whose first load failed may be forgotten by now; what matters to the caller is why it failed.
+  const hasFailed = current === null && entry.failure !== null
+  if (entry.isDraining && !hasFailed) throw modelNotFound(entry.id)
+  if (current === null) throw loadingFailed(entry)
+  return current.acquire()
 }
 
 function waitsForLoad(entry: ModelEntry): boolean {

@@ -303,6 +303,15 @@ describe('room for one model more', () => {
     await ask(registry, 'b')
     expect(stateOf('a')).toBe('unloaded')
   })
+
+  it('is not taken from those that waited for the load, before they have begun', async () => {
+    const { registry, events, register, stateOf } = createScene({ maxLoaded: 1 })
+    await register('b', { load: 'request' })
+    const registered = registry.register('a', source, { load: 'if-room' })
+    await Promise.all([registered, ask(registry, 'a'), ask(registry, 'a'), ask(registry, 'b')])
+    expect(events).toEqual(['load a', 'close a', 'load b'])
+    expect([stateOf('a'), stateOf('b')]).toEqual(['unloaded', 'ready'])
+  })
 })
 
 describe('a model with adapters', () => {

@@ -141,7 +141,7 @@ function startReplica(
         },
         schedulePolicy,
         prefixCacheScope,
-        weightBytes: model.sizeBytes,
+        weightBytes: model.sizeBytes + (draft?.model.sizeBytes ?? 0),
       },
     },
     {

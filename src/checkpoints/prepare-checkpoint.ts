@@ -4,7 +4,7 @@
  * headers, before anything is written. Starts no engine.
  */
 import type { LogWriter } from '../core/log-writer.ts'
-import { type ComputeDevice, hostWeightBytes, type Placement } from '../protocol/compute-device.ts'
+import { type ComputeDevice, hostWeightBytes } from '../protocol/compute-device.ts'
 import type { ModelOutline } from '../protocol/engine.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { MetadataOverride, RunnerOptions } from '../protocol/runner-options.ts'
@@ -66,7 +66,7 @@ export interface PrepareWork {
   readonly outline: ModelOutline | null
   readonly onOutline: (outline: ModelOutline) => void
   /** Models that serve now. */
-  readonly loaded: () => readonly { readonly sizeBytes: number; readonly placement?: Placement }[]
+  readonly loaded: () => readonly Parameters<typeof hostWeightBytes>[0][]
   /** Takes room; has other models unloaded where there is none. */
   readonly makeRoom: (demand: MemoryDemand) => Promise<Disposable>
   readonly progress: ProgressSplitter

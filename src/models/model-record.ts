@@ -133,6 +133,7 @@ function failureOf(entry: ModelEntry): string | null {
 export function toModelObject(record: ModelRecord) {
   const { outline, quantization, failure, replicas, baseId } = record
   const kvCacheTokens = record.info?.kvCacheTokens
+  const draft = record.info?.draft
   return {
     id: record.id,
     object: 'model' as const,
@@ -150,7 +151,7 @@ export function toModelObject(record: ModelRecord) {
       vocab_size: knownOrNull(outline?.vocabSize),
       engine: outline?.engine ?? null,
       capabilities: capabilitiesOf(outline),
-      ...(record.info?.draft !== undefined && { draft: record.info.draft }),
+      ...(draft !== undefined && { draft: { name: draft.name, parameters: draft.parameters } }),
       ...(outline?.embedding &&
         outline.embedding.pooling !== 'rank' && { dimensions: outline.embedding.dimensions }),
       state: record.state,

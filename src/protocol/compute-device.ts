@@ -25,16 +25,19 @@ export interface Placement {
   readonly devices: readonly DevicePlacement[]
 }
 
-/** Weights of a model that are in the machine's own memory. */
+/** Weights of a model, and of its draft model, that are in the machine's own memory. */
 export function hostWeightBytes({
   sizeBytes,
   placement,
+  draft,
 }: {
   readonly sizeBytes: number
   readonly placement?: Placement
+  readonly draft?: { readonly sizeBytes: number }
 }): number {
   const away = (placement?.devices ?? []).filter(({ sharesMemory }) => !sharesMemory)
-  return Math.max(0, sizeBytes - away.reduce((sum, { weightBytes }) => sum + weightBytes, 0))
+  const awayBytes = away.reduce((sum, { weightBytes }) => sum + weightBytes, 0)
+  return Math.max(0, sizeBytes - awayBytes) + (draft?.sizeBytes ?? 0)
 }
 
 const BYTES_PER_MB = 1_000_000

@@ -275,6 +275,7 @@ export interface EmbeddingInfo {
 export interface DraftInfo {
   readonly name: string
   readonly parameters: number
+  readonly sizeBytes: number
 }
 
 /** What is known of a model once its engine serves it. */

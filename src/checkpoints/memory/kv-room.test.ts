@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { kvRoomOf, servedSeqLen, slotTokens } from './kv-room.ts'
+import { draftSeqLen, kvRoomOf, servedSeqLen, slotTokens } from './kv-room.ts'
 
 describe('slotTokens', () => {
   it('is the next multiple of 256', () => {
@@ -40,5 +40,14 @@ describe('kvRoomOf', () => {
     const size = { maxBatchSize: 4, maxSeqLen: 1000 }
     expect(kvRoomOf({ ...size, kvCacheTokens: 2000 })).toEqual({ tokens: 2048, sharedTokens: 2048 })
     expect(kvRoomOf({ ...size, kvCacheTokens: 9999 })).toEqual({ tokens: 4096, sharedTokens: null })
+  })
+})
+
+describe('draftSeqLen', () => {
+  it('is that of the model where each slot has room of its own, else the part of a slot', () => {
+    expect(draftSeqLen({ maxBatchSize: 4 }, { maxSeqLen: 1000, tokens: 4096 })).toBe(1000)
+    expect(draftSeqLen({ maxBatchSize: 8 }, { maxSeqLen: 32_768, tokens: 32_768 })).toBe(4096)
+    expect(draftSeqLen({ maxBatchSize: 3 }, { maxSeqLen: 1000, tokens: 2048 })).toBe(512)
+    expect(draftSeqLen({ maxBatchSize: 8 }, { maxSeqLen: 1000, tokens: 1024 })).toBe(256)
   })
 })

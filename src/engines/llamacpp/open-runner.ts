@@ -3,7 +3,8 @@
  * the KV cache. What is open when a later part fails is closed here; afterwards the runner closes it.
  */
 import type { ModelRunner } from '../../protocol/model-runner.ts'
-import type { LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
+import type { DraftInfo } from '../../protocol/engine.ts'
+import type { DraftModelOptions, LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
 import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
 import { onHost } from '../../checkpoints/memory/host-need.ts'
 import { type KvRoom, kvRoomOf, servedSeqLen, slotTokens } from '../../checkpoints/memory/kv-room.ts'
@@ -92,7 +93,7 @@ function openOnce(api: Bindings, work: OpenWork): OpenedWeights {
       maxDraftTokens: options.speculation === 'off' ? 0 : MAX_DRAFT_TOKENS,
       draftWeights,
       draftRoom,
-      draftInfo: draft && draftWeights && { name: draft.name, parameters: draftWeights.parameters },
+      draftInfo: draft && draftWeights && draftInfoOf(draft, draftWeights),
     }
     const drafted = Math.max(opened.maxDraftTokens, draftRoom?.maxStepTokens ?? 0)
     const context = Context.open(api, model, { ...opened, maxDraftTokens: drafted })
@@ -103,6 +104,10 @@ function openOnce(api: Bindings, work: OpenWork): OpenedWeights {
     model.close()
     throw error
   }
+}
+
+function draftInfoOf({ name }: DraftModelOptions, { parameters, sizeBytes }: Model): DraftInfo {
+  return { name, parameters, sizeBytes }
 }
 
 /** A state of fixed size for each slot takes no tokens. */

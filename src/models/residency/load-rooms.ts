@@ -100,7 +100,8 @@ export class LoadRooms {
 
 /** What the system has back when its engines are closed: the weights, which are shared by its replicas, and each one's cache. */
 function memoryOf({ engine }: LoadedModel): number {
-  const { memoryBytes, sizeBytes } = engine.info()
+  const { memoryBytes, sizeBytes, draft } = engine.info()
+  const weightBytes = sizeBytes + (draft?.sizeBytes ?? 0)
   const replicas = engine.status().replicas?.all ?? 1
-  return memoryBytes === null ? sizeBytes : memoryBytes - sizeBytes * (replicas - 1)
+  return memoryBytes === null ? weightBytes : memoryBytes - weightBytes * (replicas - 1)
 }

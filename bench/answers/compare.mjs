@@ -40,10 +40,18 @@ export function compareAnswers(ours, theirs) {
     logprobDifference = Math.max(logprobDifference, Math.abs(our.logprob - their.logprob))
   }
   const differing = /** @type {const} */ (['text', 'finishReason', 'promptTokens']).find(
-    (field) => ours[field] !== theirs[field],
+    (field) => wholeOf(ours[field]) !== wholeOf(theirs[field]),
   )
   if (differing !== undefined) return { outcome: 'different', what: differing, logprobDifference }
   return { outcome: 'equal', logprobDifference }
+}
+
+/**
+ * Without a character that the last token left incomplete: llama-server writes U+FFFD in its place, we nothing.
+ * @param {string | number} given
+ */
+function wholeOf(given) {
+  return typeof given === 'string' ? given.replace(/\uFFFD+$/, '') : given
 }
 
 /** How much likelier the chosen token is than another. @param {AnswerToken} token @param {string} other */

@@ -51,6 +51,11 @@ describe('compareAnswers', () => {
     expect(compareAnswers(ours, theirs)).toEqual({ outcome: 'equal', logprobDifference: 0 })
   })
 
+  it('takes a last character that is not whole for none, which llama-server replaces', () => {
+    const [ours, theirs] = ['a', 'a\uFFFD'].map((text) => answer([token('a', -1)], { text }))
+    expect(compareAnswers(ours ?? answer([]), theirs ?? answer([]))).toMatchObject({ outcome: 'equal' })
+  })
+
   it.each(['text', 'finishReason', 'promptTokens'])('tells of another %s after the same tokens', (what) => {
     const compared = compareAnswers(answer([token('a', -1)]), answer([token('a', -1)], { [what]: 'other' }))
     expect(compared).toMatchObject({ outcome: 'different', what })

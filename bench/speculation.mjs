@@ -1,10 +1,12 @@
 // @ts-check
 /**
  * What speculative decoding gains and costs: tokens per second of one client and of eight, with and without, in turns, in
- * this process, with the bundled model, because only trained weights make texts that repeat themselves as real ones do.
+ * this process; with --draft also with a draft model beside the model's own text. By default with the bundled model, because
+ * only trained weights make texts that repeat themselves as real ones do.
  * Rows of questions run into repetition when they are continued greedily; stories and conversations do not.
  *
  *   npm run bench:speculation -- [--tokens 200] [--prompts 8] [--rounds 5] [--threads 1] [--model demo|FILE.gguf]
+ *     [--draft FILE.gguf]
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -20,6 +22,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '5' },
     threads: { type: 'string', default: '1' },
     model: { type: 'string', default: 'demo' },
+    draft: { type: 'string' },
   },
 })
 const maxNewTokens = Number(values.tokens)
@@ -63,14 +66,15 @@ const kinds = [
 
 const { path: modelPath } = await findModel(values.model)
 
-/** @param {'ngram' | 'off'} speculation */
-async function open(speculation) {
+/** @param {'ngram' | 'off'} speculation @param {string} [draft] */
+async function open(speculation, draft) {
   const options = {
     modelId: 'bench',
     modelPath,
     maxBatchSize: 8,
     maxSeqLen: 1024,
     gpu: /** @type {const} */ ('off'),
+    ...(draft !== undefined && { draft: { name: 'draft', modelPath: draft } }),
   }
   const runner = await openLlamaRunner(
     { ...options, threads: Number(values.threads), gpuLayers: null, kvCacheType: 'f16', speculation },
@@ -130,35 +134,31 @@ const describe = (figures, digits) => {
   return `${median} (${min} to ${max})`
 }
 
-const [off, on] = [await open('off'), await open('ngram')]
+const off = await open('off')
+const sides = [{ name: 'with', engine: await open('ngram') }]
+if (values.draft !== undefined)
+  sides.push({ name: 'with a draft model', engine: await open('ngram', values.draft) })
 for (const kind of kinds) {
   for (const clients of [1, 8]) {
     /** @type {Awaited<ReturnType<typeof measure>>[]} */
     const plain = []
-    /** @type {Awaited<ReturnType<typeof measure>>[]} */
-    const drafted = []
+    const drafted = sides.map(() => /** @type {Awaited<ReturnType<typeof measure>>[]} */ ([]))
     await measure(off, kind, clients)
-    await measure(on, kind, clients)
+    for (const { engine } of sides) await measure(engine, kind, clients)
     for (let round = 0; round < Number(values.rounds); round++) {
       plain.push(await measure(off, kind, clients))
-      drafted.push(await measure(on, kind, clients))
+      for (const [side, { engine }] of sides.entries())
+        drafted[side]?.push(await measure(engine, kind, clients))
     }
-    const ratios = drafted.map(
-      ({ tokensPerSecond }, i) => tokensPerSecond / (plain[i]?.tokensPerSecond ?? NaN),
-    )
-    const [last] = drafted.slice(-1)
-    console.log(
-      `${kind.name}, ${clients} clients: ${describe(
-        plain.map((one) => one.tokensPerSecond),
-        0,
-      )} tokens/s without, ` +
-        `${describe(
-          drafted.map((one) => one.tokensPerSecond),
-          0,
-        )} with: ` +
-        `x ${describe(ratios, 2)}; ${last?.accepted} of ${last?.drafted} guesses right`,
-    )
+    const speeds = (/** @type {typeof plain} */ measured) => measured.map((one) => one.tokensPerSecond)
+    console.log(`${kind.name}, ${clients} clients: ${describe(speeds(plain), 0)} tokens/s without`)
+    for (const [side, { name }] of sides.entries()) {
+      const own = drafted[side] ?? []
+      const ratios = own.map(({ tokensPerSecond }, i) => tokensPerSecond / (plain[i]?.tokensPerSecond ?? NaN))
+      const last = own.at(-1)
+      const guesses = `${last?.accepted} of ${last?.drafted} guesses right`
+      console.log(`  ${name}: ${describe(speeds(own), 0)}, x ${describe(ratios, 2)}; ${guesses}`)
+    }
   }
 }
-await off.close()
-await on.close()
+for (const engine of [off, ...sides.map((side) => side.engine)]) await engine.close()

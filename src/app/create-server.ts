@@ -27,6 +27,7 @@ import { createOpener, createOutliner } from './open-remote.ts'
 import { readAliases } from './read-aliases.ts'
 import { SocketEngine } from './workers/socket-engine.ts'
 import type { Service } from './open-service.ts'
+import { KnownOutlines } from '../checkpoints/known-outlines.ts'
 import { type DownloadHooks, localModels, type OutlinedModel, outlineAll } from './start-models.ts'
 
 /** Every option of the command line in camelCase. */
@@ -62,7 +63,8 @@ export async function createServer(
   const config = completeConfig(model === undefined ? rest : { ...rest, checkpoint: model })
   const tls = await readTlsIdentity(config)
   const models = await localModels(config, hooks)
-  const outlining = outlineAll(models, config)
+  const outlines = new KnownOutlines(config)
+  const outlining = outlineAll(models, config, outlines)
   const log = createLog({ level: config.logLevel, format: config.logFormat })
   const servedTiers = new ServedTiers(systemClock)
   const workers = config.workers === 'auto' ? availableCores() : config.workers
@@ -73,6 +75,7 @@ export async function createServer(
     log,
     upstreams,
     servedTiers,
+    outlines,
     isSupervisor: workers > 1,
     onChange: () => onChange(),
   })
@@ -139,6 +142,7 @@ interface RegistryDeps extends ServerHooks {
   readonly log: Log
   readonly upstreams: UpstreamMetrics
   readonly servedTiers: ServedTiers
+  readonly outlines: KnownOutlines
   /** Whether other processes serve the requests. */
   readonly isSupervisor: boolean
   /** Called when models or their engines have changed. */
@@ -146,7 +150,7 @@ interface RegistryDeps extends ServerHooks {
 }
 
 function createRegistry(config: ServerConfig, deps: RegistryDeps) {
-  const { onLoadProgress, log, upstreams, servedTiers, isSupervisor, onChange } = deps
+  const { onLoadProgress, log, upstreams, servedTiers, outlines, isSupervisor, onChange } = deps
   const opened: OpenedModels = new WeakMap()
   const quantized = new WeakMap<LocalModelSource, QuantizedSize>()
   const registry = new ModelRegistry({
@@ -158,6 +162,7 @@ function createRegistry(config: ServerConfig, deps: RegistryDeps) {
         onQuantized: (source, size) => void quantized.set(source, size),
         onEngineChange: onChange,
         opened,
+        outlines,
       }),
       openAdapter: createAdapterOpener({ dataDir: config.dataDir, log, opened }),
       log,
@@ -169,7 +174,7 @@ function createRegistry(config: ServerConfig, deps: RegistryDeps) {
       isSupervisor ? createSocketEngine(config, onChange) : createPassthroughEngine(config),
     onChange,
     aliases: readAliases(config),
-    outlineModel: createOutliner(config, log),
+    outlineModel: createOutliner(outlines, log),
     maxQueue: config.maxQueue,
     maxLoaded: config.maxLoadedModels,
     idleUnloadMs: config.idleUnload === null ? null : config.idleUnload * 1000,

@@ -6,6 +6,7 @@ import { embeddingInfo } from '../checkpoints/gguf/embedding-model.ts'
 import { removeLeftoverArtifacts } from '../checkpoints/cache/artifact-cache.ts'
 import { touchWhileOpen } from '../checkpoints/cache/artifact-manifest.ts'
 import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
+import { KnownOutlines } from '../checkpoints/known-outlines.ts'
 import { MemoryFit } from '../checkpoints/memory/memory-need.ts'
 import { type PreparedCheckpoint, prepareCheckpoint } from '../checkpoints/prepare-checkpoint.ts'
 import { ProgressSplitter } from '../checkpoints/progress-splitter.ts'
@@ -33,6 +34,8 @@ export interface CheckpointOpenerDeps {
   readonly opened?: OpenedModels
   /** Called when an engine process has ended, or another has taken its place. */
   readonly onEngineChange?: (() => void) | undefined
+  /** What was read of checkpoints before. @default nothing */
+  readonly outlines?: KnownOutlines
   /** @default the memory that the system and the container report */
   readonly availableMemoryBytes?: () => number
 }
@@ -43,7 +46,8 @@ export type OpenLocalEngine = (modelId: string, source: LocalModelSource, hooks:
 export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenLocalEngine {
   const { config, log, onLoadProgress, onQuantized } = deps
   const memory = new MemoryFit(deps.availableMemoryBytes ?? availableMemoryBytes)
-  const options = { ...config, memory, findGpus, quantize: quantizeInProcess, log }
+  const { outlines = new KnownOutlines(config) } = deps
+  const options = { ...config, memory, outlines, findGpus, quantize: quantizeInProcess, log }
   let cleaned: Promise<void> | null = null
   return async (modelId, source, hooks) => {
     if (source.draftCheckpoint !== null && config.speculation === 'off') {

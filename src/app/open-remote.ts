@@ -5,9 +5,8 @@
 import { systemClock } from '../core/clock.ts'
 import type { LogWriter } from '../core/log-writer.ts'
 import { RemoteEngine } from '../engines/remote/remote-engine.ts'
-import { outlineCheckpoint } from '../checkpoints/checkpoint-outline.ts'
 import { localCheckpointLogged } from '../checkpoints/hub/local-checkpoint.ts'
-import type { ServerConfig } from '../config/server-config.ts'
+import type { KnownOutlines } from '../checkpoints/known-outlines.ts'
 import type { OpenEngine, OutlineModel } from '../models/registry.ts'
 import type { Log } from '../telemetry/log.ts'
 import type { UpstreamMetrics } from '../telemetry/upstream-metrics.ts'
@@ -43,11 +42,11 @@ export function createOpener(deps: OpenerDeps): OpenEngine {
 }
 
 /** Downloads what is not here yet: its first request waits for the weights only. An upstream is not asked. */
-export function createOutliner({ maxSeqLen }: Pick<ServerConfig, 'maxSeqLen'>, log: LogWriter): OutlineModel {
+export function createOutliner(outlines: KnownOutlines, log: LogWriter): OutlineModel {
   return async (modelId, source, { onProgress, signal }) => {
     if (source.kind !== 'local') return null
     const options = { modelId, log, signal, onProgress }
     const checkpoint = await localCheckpointLogged(source.checkpoint, options)
-    return await outlineCheckpoint({ ...source, checkpoint }, { maxSeqLen, signal })
+    return await outlines.read({ ...source, checkpoint }, signal)
   }
 }

@@ -1,5 +1,6 @@
 /** The models that a server starts with: named by the configuration, downloaded, and validated by their headers. */
-import { type CheckpointOutline, outlineCheckpoint } from '../checkpoints/checkpoint-outline.ts'
+import type { CheckpointOutline } from '../checkpoints/checkpoint-outline.ts'
+import type { KnownOutlines } from '../checkpoints/known-outlines.ts'
 import { outlineDraft } from '../checkpoints/draft-checkpoint.ts'
 import { checkpointName } from '../checkpoints/hub/hub-reference.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
@@ -138,7 +139,8 @@ function toSecret(text: string | null | undefined): SecretText | null {
 /** @throws StartError for the first model that cannot be served. */
 export async function outlineAll(
   models: readonly StartModel[],
-  { maxSeqLen, kvCacheTokens, models: listed }: ServerConfig,
+  { models: listed }: ServerConfig,
+  outlines: KnownOutlines,
 ): Promise<readonly OutlinedModel[]> {
   const outlined: OutlinedModel[] = []
   for (const given of models) {
@@ -148,7 +150,7 @@ export async function outlineAll(
     }
     const { id, source } = given
     try {
-      outlined.push({ ...given, outline: await outlineCheckpoint(source, { maxSeqLen, kvCacheTokens }) })
+      outlined.push({ ...given, outline: await outlines.read(source) })
       if (source.draftCheckpoint !== null) await outlineDraft(source.draftCheckpoint)
     } catch (error) {
       const isListed = listed.some((model) => model.id === id)

@@ -53,9 +53,9 @@ const FILE_TYPES: Readonly<Record<number, string>> = {
 /** What is known of a checkpoint before its weights are read. */
 export type CheckpointHeaders = Pick<GgufModel, 'architecture' | 'metadata' | 'tensors'>
 
-type OutlinedSource = CheckpointPaths & Partial<Pick<LocalModelSource, 'quantization'>>
+export type OutlinedSource = CheckpointPaths & Partial<Pick<LocalModelSource, 'quantization'>>
 
-interface OutlineOptions {
+export interface OutlineOptions {
   /** As configured. */
   readonly maxSeqLen: number | null
   /** As configured. @default none */

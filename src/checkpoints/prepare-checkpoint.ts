@@ -10,9 +10,10 @@ import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { MetadataOverride, RunnerOptions } from '../protocol/runner-options.ts'
 import { DAMAGED_FILE } from './cache/artifact-cache.ts'
 import { checkDrafted, findDraft, type ResolvedDraft, resolveDraft } from './draft-checkpoint.ts'
-import { type CheckpointOutline, isCheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'
+import { type CheckpointOutline, isCheckpointOutline } from './checkpoint-outline.ts'
 import { type GgufModel, numberValue } from './gguf/gguf-file.ts'
 import { localCheckpointLogged } from './hub/local-checkpoint.ts'
+import type { KnownOutlines } from './known-outlines.ts'
 import { onHost } from './memory/host-need.ts'
 import { scaleLayers } from './memory/layer-sizes.ts'
 import {
@@ -47,6 +48,7 @@ export interface PrepareOptions extends Pick<
   readonly prefixCacheMb: number | 'auto'
   readonly dataDir: string
   readonly memory: MemoryFit
+  readonly outlines: KnownOutlines
   readonly quantize: Quantizer
   readonly log: LogWriter
 }
@@ -157,12 +159,10 @@ function servingBytes({ loaded }: PrepareWork): number {
 }
 
 async function readOutline(
-  { maxSeqLen, kvCacheTokens = null }: PrepareOptions,
+  { outlines }: PrepareOptions,
   { source, outline: known, onOutline, signal }: PrepareWork,
 ): Promise<CheckpointOutline> {
-  const outline = isCheckpointOutline(known)
-    ? known
-    : await outlineCheckpoint(source, { maxSeqLen, kvCacheTokens, signal })
+  const outline = isCheckpointOutline(known) ? known : await outlines.read(source, signal)
   onOutline(outline)
   return outline
 }

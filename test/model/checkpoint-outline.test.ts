@@ -1,6 +1,6 @@
 /** What the headers tell, against what llama.cpp finds when the model is loaded. */
 import path from 'node:path'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { afterAll, describe, expect, it } from 'vitest'
 import { completeConfig } from '../../src/config/resolve.ts'
@@ -10,6 +10,7 @@ import type { LoadHooks } from '../../src/models/registry.ts'
 import type { ModelInfo, ModelOutline } from '../../src/protocol/engine.ts'
 import { openLlamaRunner } from '../../src/engines/llamacpp/open-runner.ts'
 import { outlineCheckpoint } from '../../src/checkpoints/checkpoint-outline.ts'
+import { KnownOutlines } from '../../src/checkpoints/known-outlines.ts'
 import { memoryNeed, neededBytes } from '../../src/checkpoints/memory/memory-need.ts'
 import { createCheckpointOpener } from '../../src/app/open-checkpoint.ts'
 import { createLog } from '../../src/telemetry/log.ts'
@@ -140,5 +141,32 @@ describe('opening a checkpoint that does not fit into memory', () => {
     const loaded = [{ ...(await loadedInfo(tiny)), sizeBytes: 9.9e6 }]
     const { opened } = open({ availableBytes: 10e6, loaded, quantization: 'fp8' })
     await expect(opened).rejects.toThrow(/^'m' needs \d MB of memory \(1 MB weights, \d MB KV cache/)
+  })
+})
+
+describe('the outlines of a server', () => {
+  it('are planned again only when a file has changed, or appeared', async () => {
+    const checkpoint = path.join(folder, 'changed')
+    cpSync(DEMO_MODEL, checkpoint, { recursive: true })
+    let planned = 0
+    const outlines = new KnownOutlines({
+      maxSeqLen: null,
+      plan: async (...work) => {
+        planned++
+        return await plan(...work)
+      },
+    })
+    const first = await outlines.read(from(checkpoint))
+    expect(await outlines.read(from(checkpoint))).toBe(first)
+    expect(planned).toBe(1)
+
+    const configFile = path.join(checkpoint, 'config.json')
+    const config: object = JSON.parse(readFileSync(configFile, 'utf8'))
+    writeFileSync(configFile, JSON.stringify({ ...config, max_position_embeddings: 1024 }))
+    expect(await outlines.read(from(checkpoint))).toMatchObject({ ...first, maxSeqLen: 1024 })
+
+    writeFileSync(path.join(checkpoint, 'chat_template.jinja'), '{{ messages[0].content }}')
+    await outlines.read(from(checkpoint))
+    expect(planned).toBe(3)
   })
 })

@@ -73,7 +73,12 @@ function openOnce(api: Bindings, work: OpenWork): OpenedWeights {
     const maxSeqLen = servedSeqLen(options, model.trainContextTokens)
     if (draft !== null) {
       const onDraftProgress = (fraction: number) => onProgress(share + (1 - share) * fraction)
-      draftWeights = openDraftWeights(api, { ...draft, target: model, onProgress: onDraftProgress })
+      draftWeights = openDraftWeights(api, {
+        ...draft,
+        target: model,
+        targetId: options.modelId,
+        onProgress: onDraftProgress,
+      })
       checkKvCacheType(draftWeights, options)
     }
     const room = roomOf(model, { ...options, maxSeqLen })

@@ -169,7 +169,7 @@ describe('a draft model', () => {
     bytes.write('<|reserved_9|>', bytes.indexOf('<|reserved_0|>'))
     await writeFile(other, bytes)
     await expect(openRunner(other)).rejects.toThrow(
-      `'${other}' cannot draft for '${target}': token 4102 is "<|reserved_9|>" instead of "<|reserved_0|>".`,
+      `'draft' cannot be the draft model of 'demo': token 4102 is "<|reserved_9|>" instead of "<|reserved_0|>".`,
     )
   })
 })

@@ -55,23 +55,28 @@ export function withProposals(
 }
 
 interface DraftWeightsOptions extends DraftModelOptions {
-  /** The model that it drafts for. */
+  /** The model that it drafts for, and its id. */
   readonly target: Model
+  readonly targetId: string
   readonly onProgress: LoadProgress
 }
 
 /** @throws StartError in one sentence when the file, or its vocabulary, does not fit */
 export function openDraftWeights(
   api: Bindings,
-  { target, onProgress, ...options }: DraftWeightsOptions,
+  { target, targetId, onProgress, ...options }: DraftWeightsOptions,
 ): Model {
   const { architecture } = checkGguf(api, options.modelPath)
   const weights = openModel(api, { ...options, architecture, plan: null }, onProgress)
   try {
-    checkDraftVocabulary(api, target, weights)
-    for (const { path, isRecurrent } of [target, weights]) {
+    const [model, draft] = [
+      { ...target, name: targetId },
+      { ...weights, name: options.name },
+    ]
+    checkDraftVocabulary(api, model, draft)
+    for (const { name, isRecurrent } of [model, draft]) {
       if (isRecurrent)
-        throw new StartError(`'${path}' cannot be used with a draft model: its cache cannot be cut back.`, 1)
+        throw new StartError(`'${name}' cannot be used with a draft model: its cache cannot be cut back.`, 1)
     }
     return weights
   } catch (error) {

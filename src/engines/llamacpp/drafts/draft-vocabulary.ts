@@ -9,13 +9,16 @@ import type { Model } from '../model.ts'
 /** Vocabularies are padded to round numbers with tokens that stand for nothing, and models of one family differ in that. */
 const MAX_PADDING_TOKENS = 128
 
-type ComparedModel = Pick<Model, 'path' | 'vocab' | 'vocabSize'>
+interface ComparedModel extends Pick<Model, 'vocab' | 'vocabSize'> {
+  /** As whoever configured it knows it. */
+  readonly name: string
+}
 
 /** @throws StartError that names what differs */
 export function checkDraftVocabulary(api: Bindings, model: ComparedModel, draft: ComparedModel): void {
   const difference = findDifference(api, model, draft)
   if (difference === null) return
-  throw new StartError(`'${draft.path}' cannot draft for '${model.path}': ${difference}.`, 1)
+  throw new StartError(`'${draft.name}' cannot be the draft model of '${model.name}': ${difference}.`, 1)
 }
 
 function findDifference(api: Bindings, model: ComparedModel, draft: ComparedModel): string | null {

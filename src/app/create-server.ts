@@ -28,6 +28,8 @@ import { readAliases } from './read-aliases.ts'
 import { SocketEngine } from './workers/socket-engine.ts'
 import type { Service } from './open-service.ts'
 import { KnownOutlines } from '../checkpoints/known-outlines.ts'
+import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
+import { MemoryFit } from '../checkpoints/memory/memory-need.ts'
 import { type DownloadHooks, localModels, type OutlinedModel, outlineAll } from './start-models.ts'
 
 /** Every option of the command line in camelCase. */
@@ -152,6 +154,7 @@ interface RegistryDeps extends ServerHooks {
 function createRegistry(config: ServerConfig, deps: RegistryDeps) {
   const { onLoadProgress, log, upstreams, servedTiers, outlines, isSupervisor, onChange } = deps
   const opened: OpenedModels = new WeakMap()
+  const memory = new MemoryFit(availableMemoryBytes)
   const quantized = new WeakMap<LocalModelSource, QuantizedSize>()
   const registry = new ModelRegistry({
     openEngine: createOpener({
@@ -163,8 +166,9 @@ function createRegistry(config: ServerConfig, deps: RegistryDeps) {
         onEngineChange: onChange,
         opened,
         outlines,
+        memory,
       }),
-      openAdapter: createAdapterOpener({ dataDir: config.dataDir, log, opened }),
+      openAdapter: createAdapterOpener({ ...config, log, opened, memory }),
       log,
       // Those of workers measure their own requests.
       ...(!isSupervisor && { upstreams }),

@@ -15,6 +15,8 @@ import { createLog, type Log } from '../telemetry/log.ts'
 import { outlineCheckpoint } from '../checkpoints/checkpoint-outline.ts'
 import { checkpointName } from '../checkpoints/hub/hub-reference.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
+import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
+import { MemoryFit } from '../checkpoints/memory/memory-need.ts'
 import { createCheckpointOpener } from './open-checkpoint.ts'
 
 /** Resolves once the headers have been checked; the weights go on loading. @throws StartError */
@@ -29,7 +31,7 @@ export async function openLightCheckpoint(
   const checkpoint = await localCheckpoint(given.checkpoint, { signal })
   const source = { checkpoint, modelConfig, tokenizer, quantization }
   const outline = await outlineCheckpoint(source, { maxSeqLen, kvCacheTokens, signal })
-  const openLocal = createCheckpointOpener({ config, log })
+  const openLocal = createCheckpointOpener({ config, log, memory: new MemoryFit(availableMemoryBytes) })
   const registry = new ModelRegistry({
     openEngine: async (modelId, opened, hooks) => {
       if (opened.kind !== 'local') throw new StartError('The light server serves local models only.')

@@ -2,9 +2,11 @@
 import { prepareAdapter } from '../checkpoints/adapters/prepare-adapter.ts'
 import { touchWhileOpen } from '../checkpoints/cache/artifact-manifest.ts'
 import type { GgufModel } from '../checkpoints/gguf/gguf-file.ts'
+import type { MemoryFit } from '../checkpoints/memory/memory-need.ts'
 import { InvariantError } from '../core/errors.ts'
 import type { LogWriter } from '../core/log-writer.ts'
 import type { LoadHooks } from '../models/registry.ts'
+import { hostWeightBytes } from '../protocol/compute-device.ts'
 import type { Engine } from '../protocol/engine.ts'
 import type { AdapterModelSource } from '../protocol/model-source.ts'
 
@@ -15,6 +17,9 @@ interface AdapterOpenerDeps {
   readonly dataDir: string
   readonly log: LogWriter
   readonly opened: OpenedModels
+  readonly memory: MemoryFit
+  /** Engine processes of a base model, each of which loads the adapter. */
+  readonly replicas: number
 }
 
 /** `OpenEngine` for adapters. */
@@ -24,8 +29,9 @@ export type OpenAdapterEngine = (
   hooks: LoadHooks,
 ) => Promise<Engine>
 
-export function createAdapterOpener({ dataDir, log, opened }: AdapterOpenerDeps): OpenAdapterEngine {
-  return async (modelId, source, { base, signal, onProgress, onOutline }) => {
+export function createAdapterOpener(deps: AdapterOpenerDeps): OpenAdapterEngine {
+  const { dataDir, log, opened, memory, replicas } = deps
+  return async (modelId, source, { base, loaded, signal, onProgress, onOutline }) => {
     const model = base === null ? undefined : opened.get(base)
     if (base?.openAdapter === undefined || model === undefined)
       throw new InvariantError(`the engine of '${source.base}' takes no adapters`)
@@ -37,6 +43,9 @@ export function createAdapterOpener({ dataDir, log, opened }: AdapterOpenerDeps)
     })
     const { path, parameters, sizeBytes } = prepared
     onOutline({ ...base.info(), parameters, sizeBytes })
+    const need = { weightBytes: sizeBytes, kvCacheBytes: 0, replicas, sourceBytes: 0 }
+    const servingBytes = loaded().reduce((sum, info) => sum + hostWeightBytes(info), 0)
+    using _reserved = memory.reserve(modelId, need, servingBytes)
     const engine = await base.openAdapter({ modelId, path, scale, parameters, sizeBytes }, signal)
     return touchWhileOpen(engine, path)
   }

@@ -5,9 +5,8 @@
 import { embeddingInfo } from '../checkpoints/gguf/embedding-model.ts'
 import { removeLeftoverArtifacts } from '../checkpoints/cache/artifact-cache.ts'
 import { touchWhileOpen } from '../checkpoints/cache/artifact-manifest.ts'
-import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
 import { KnownOutlines } from '../checkpoints/known-outlines.ts'
-import { MemoryFit } from '../checkpoints/memory/memory-need.ts'
+import type { MemoryFit } from '../checkpoints/memory/memory-need.ts'
 import { type PreparedCheckpoint, prepareCheckpoint } from '../checkpoints/prepare-checkpoint.ts'
 import { ProgressSplitter } from '../checkpoints/progress-splitter.ts'
 import type { ServerConfig } from '../config/server-config.ts'
@@ -36,16 +35,15 @@ export interface CheckpointOpenerDeps {
   readonly onEngineChange?: (() => void) | undefined
   /** What was read of checkpoints before. @default nothing */
   readonly outlines?: KnownOutlines
-  /** @default the memory that the system and the container report */
-  readonly availableMemoryBytes?: () => number
+  /** The server's one. */
+  readonly memory: MemoryFit
 }
 
 /** `OpenEngine` for local sources. */
 export type OpenLocalEngine = (modelId: string, source: LocalModelSource, hooks: LoadHooks) => Promise<Engine>
 
 export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenLocalEngine {
-  const { config, log, onLoadProgress, onQuantized } = deps
-  const memory = new MemoryFit(deps.availableMemoryBytes ?? availableMemoryBytes)
+  const { config, log, memory, onLoadProgress, onQuantized } = deps
   const { outlines = new KnownOutlines(config) } = deps
   const options = { ...config, memory, outlines, findGpus, quantize: quantizeInProcess, log }
   let cleaned: Promise<void> | null = null

@@ -1,7 +1,9 @@
 /** The pages beside the playground, each through what one does there. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
-import { expect, inject, it } from 'vitest'
+import { expect, inject, it, onTestFinished } from 'vitest'
 import {
   expectAccessible,
   expectNoSidewaysScroll,
@@ -9,6 +11,7 @@ import {
   PHONE,
   textOf,
 } from '../support/browser/console.ts'
+import { writePeftAdapter } from '../support/checkpoints/peft-adapter.ts'
 import { DEMO_MODEL } from '../support/servers/server-process.ts'
 import { shared } from '../support/shared.ts'
 import { until } from '../support/until.ts'
@@ -169,6 +172,35 @@ it('models: loads one by its path, shows two side by side, quantizes one, unload
   await card.getByText('ready', { exact: true }).waitFor()
   await card.getByRole('button', { name: 'Remove' }).click()
   await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+  await expect.poll(() => card.count()).toBe(0)
+})
+
+it('models: adds a LoRA adapter to one, says what is wrong with another, and removes it', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'sluice-adapter-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const adapter = path.join(folder, 'tales')
+  await writePeftAdapter(adapter, { base: DEMO_MODEL, seed: 1 })
+  const page = await tab().visit('/#/models', { expected: /400/ })
+  const base = page.getByRole('article', { name: 'Model demo' })
+  await base.getByRole('button', { name: 'Add adapter' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Served as').fill('tales')
+  await dialog.getByLabel('Adapter').fill(DEMO_MODEL)
+  await dialog.getByRole('button', { name: 'Add' }).click()
+  await dialog.getByText(/holds a model, not an adapter/).waitFor()
+  await expectAccessible(page)
+  await dialog.getByLabel('Adapter').fill(adapter)
+  await dialog.getByLabel('Scale').fill('0.5')
+  await dialog.getByRole('button', { name: 'Add' }).click()
+  const card = page.getByRole('article', { name: 'Model tales' })
+  await card.getByText('Adapter of demo').waitFor()
+  expect(await card.getByRole('button', { name: 'Quantize' }).count()).toBe(0)
+  await card.getByRole('button', { name: 'Replace' }).click()
+  await dialog.getByRole('heading', { name: 'Replace tales' }).waitFor()
+  await dialog.getByRole('button', { name: 'Cancel' }).click()
+  await expectAccessible(page)
+  await card.getByRole('button', { name: 'Remove' }).click()
+  await dialog.getByRole('button', { name: 'Remove' }).click()
   await expect.poll(() => card.count()).toBe(0)
 })
 

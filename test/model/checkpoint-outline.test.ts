@@ -11,7 +11,7 @@ import type { ModelInfo, ModelOutline } from '../../src/protocol/engine.ts'
 import { openLlamaRunner } from '../../src/engines/llamacpp/open-runner.ts'
 import { outlineCheckpoint } from '../../src/checkpoints/checkpoint-outline.ts'
 import { KnownOutlines } from '../../src/checkpoints/known-outlines.ts'
-import { memoryNeed, neededBytes } from '../../src/checkpoints/memory/memory-need.ts'
+import { MemoryFit, memoryNeed, neededBytes } from '../../src/checkpoints/memory/memory-need.ts'
 import { createCheckpointOpener } from '../../src/app/open-checkpoint.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
@@ -100,7 +100,7 @@ describe('opening a checkpoint that does not fit into memory', () => {
       makeRoom: ({ reserve }) => Promise.resolve(reserve()),
       signal: new AbortController().signal,
     }
-    const openEngine = createCheckpointOpener({ config, log, availableMemoryBytes: () => availableBytes })
+    const openEngine = createCheckpointOpener({ config, log, memory: new MemoryFit(() => availableBytes) })
     return { opened: openEngine('m', toLocalSource({ ...from(tiny), quantization }), hooks), outlines }
   }
 

@@ -3,9 +3,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createAdapterOpener } from '../../src/app/open-adapter.ts'
 import { type BaseModel, openAdapterModel } from '../../src/checkpoints/adapters/adapter-model.ts'
 import { type AdapterWork, prepareAdapter } from '../../src/checkpoints/adapters/prepare-adapter.ts'
-import { openGgufModel } from '../../src/checkpoints/gguf/gguf-file.ts'
+import { type GgufModel, openGgufModel } from '../../src/checkpoints/gguf/gguf-file.ts'
+import { MemoryFit } from '../../src/checkpoints/memory/memory-need.ts'
+import type { LoadHooks } from '../../src/models/registry.ts'
+import type { Engine } from '../../src/protocol/engine.ts'
 import { type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
 import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
 import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
@@ -19,12 +23,14 @@ const DEMO = path.resolve(import.meta.dirname, '../../models/demo')
 const PROMPTS = ['Once upon a time', 'The king said', 'A dog and a cat', 'In the morning']
 let folder = ''
 let demo: DemoModel
+let model: GgufModel
 let base: BaseModel
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-peft-'))
   demo = await openDemoModel({ maxBatchSize: 4 })
-  base = { modelId: 'demo', ...(await openGgufModel(demo.modelPath)) }
+  model = await openGgufModel(demo.modelPath)
+  base = { modelId: 'demo', ...model }
 })
 
 afterAll(async () => {
@@ -41,6 +47,13 @@ function prepare(adapter: string, changes: Partial<AdapterWork> = {}) {
     ...changes,
   })
 }
+
+const hooks = (engine: Engine): LoadHooks => ({
+  ...{ outline: null, base: engine, loaded: () => [], signal: new AbortController().signal },
+  onProgress: () => {},
+  onOutline: () => {},
+  makeRoom: ({ reserve }) => Promise.resolve(reserve()),
+})
 
 /** Writes an adapter under a name of the test's folder. */
 async function write(name: string, adapter: Omit<PeftAdapter, 'base'>): Promise<string> {
@@ -119,6 +132,29 @@ describe('an adapter of PEFT', () => {
   ])('with %s is refused by name', async (name, config, sentence) => {
     const to = await write(`refused ${name}`, { seed: 6, config })
     await expect(prepare(to)).rejects.toThrow(sentence)
+  })
+
+  it('for which there is no memory in each replica is refused with the numbers, and not loaded', async () => {
+    const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+    const engine: Engine = Object.assign(demo.engine, {
+      openAdapter: () => Promise.reject(new Error('it was loaded')),
+    })
+    const { sizeBytes } = await prepare(await write('large', { seed: 9 }))
+    const open = (availableBytes: number) =>
+      createAdapterOpener({
+        ...{ dataDir: path.join(folder, 'data'), log, replicas: 2 },
+        opened: new WeakMap([[engine, model]]),
+        memory: new MemoryFit(() => availableBytes),
+      })(
+        'mine',
+        { kind: 'adapter', base: 'demo', adapter: path.join(folder, 'large'), scale: 1 },
+        hooks(engine),
+      )
+
+    await expect(open(2 * sizeBytes - 1)).rejects.toThrow(
+      /^'mine' needs 1 MB of memory \(1 MB weights for each of 2 replicas\), but 0 MB is available\.$/,
+    )
+    await expect(open(2 * sizeBytes)).rejects.toThrow('it was loaded')
   })
 
   it('of another model is refused, with the tensor and both shapes', async () => {

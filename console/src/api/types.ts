@@ -37,6 +37,8 @@ export type ModelState = 'loading' | 'ready' | 'unloaded' | 'draining' | 'failed
 
 export interface Model {
   readonly id: string
+  /** Of a LoRA adapter: the id of its base model. */
+  readonly parent?: string
   readonly meta: {
     readonly architecture: string | null
     readonly parameters: number | null

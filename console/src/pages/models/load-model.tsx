@@ -8,6 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Problem } from '../../ui/states.tsx'
 import { useTask } from '../../ui/use-task.ts'
+import { idOf } from './model-id.ts'
 
 interface Check {
   readonly architecture: string
@@ -29,13 +30,6 @@ const QUANTIZATIONS = [
   { value: 'int4', label: 'int4' },
   { value: 'fp8', label: 'fp8' },
 ]
-
-/** Of the file or folder, without what every checkpoint of its kind has in its name. */
-const idOf = (checkpoint: string) =>
-  (checkpoint.replace(/^hf:/, '').replace(/\/+$/, '').split(/[/:]/).at(-1) ?? '').replace(
-    /\.(?:gguf|safetensors)$/i,
-    '',
-  )
 
 interface LoadModelProps {
   /** The id of the model in whose place it comes; null for one more. */

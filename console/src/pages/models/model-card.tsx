@@ -16,24 +16,29 @@ interface ModelCardProps {
   readonly live: ModelStatus | null
   readonly onSwap: () => void
   readonly onQuantize: () => void
+  /** Adds a LoRA adapter to it. */
+  readonly onAdapt: () => void
   /** Opens its engine, or closes it until a request asks for it. */
   readonly onAct: (action: 'load' | 'unload') => void
   readonly onRemove: () => void
 }
 
-export function ModelCard({ model, live, onSwap, onQuantize, onAct, onRemove }: ModelCardProps) {
-  const { id, meta } = model
+export function ModelCard({ model, live, onSwap, onQuantize, onAdapt, onAct, onRemove }: ModelCardProps) {
+  const { id, parent = null, meta } = model
   const state = live?.state ?? meta.state
   const progress = live?.load_progress ?? meta.load_progress
   const failure = live?.failure ?? meta.failure
   const lastUsed = live?.last_used ?? meta.last_used
-  const action = meta.engine === 'llama.cpp' ? ACTIONS[state] : null
+  const isOwn = meta.engine === 'llama.cpp' && parent === null
+  const action = isOwn ? ACTIONS[state] : null
+  const takesAdapters = isOwn && (meta.capabilities?.includes('generate') ?? false)
   return (
     <article class="card model" aria-label={`Model ${id}`}>
       <div class="row apart">
         <div>
           <h2>{id}</h2>
           <p class="small muted">{describe(meta)}</p>
+          {parent !== null && <p class="small">Adapter of {parent}</p>}
         </div>
         <span class={STATE_CLASSES[state]}>{state}</span>
       </div>
@@ -50,9 +55,16 @@ export function ModelCard({ model, live, onSwap, onQuantize, onAct, onRemove }: 
         <button type="button" class="button small" onClick={onSwap}>
           Replace<span class="hidden-text"> {id}</span>
         </button>
-        <button type="button" class="button small" onClick={onQuantize}>
-          Quantize<span class="hidden-text"> {id}</span>
-        </button>
+        {parent === null && (
+          <button type="button" class="button small" onClick={onQuantize}>
+            Quantize<span class="hidden-text"> {id}</span>
+          </button>
+        )}
+        {takesAdapters && (
+          <button type="button" class="button small" onClick={onAdapt}>
+            Add adapter<span class="hidden-text"> to {id}</span>
+          </button>
+        )}
         {action !== null && (
           <button type="button" class="button small" onClick={() => onAct(action)}>
             {action === 'load' ? 'Load' : 'Unload'}

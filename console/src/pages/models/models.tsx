@@ -9,12 +9,14 @@ import { Icon } from '../../ui/icons.tsx'
 import { PageHead } from '../../ui/parts.tsx'
 import { Empty, Problem, Ready } from '../../ui/states.tsx'
 import { type Loaded, useLoaded } from '../../ui/use-loaded.ts'
+import { AddAdapter } from './add-adapter.tsx'
 import { LoadModel } from './load-model.tsx'
 import { ModelCard } from './model-card.tsx'
 import { QuantizeModel } from './quantize-model.tsx'
 
 type Open =
   | { readonly kind: 'load'; readonly id: string | null }
+  | { readonly kind: 'adapt'; readonly base: string; readonly id: string | null }
   | { readonly kind: 'quantize' | 'remove'; readonly id: string }
   | null
 
@@ -52,8 +54,9 @@ export default function Models() {
                   key={model.id}
                   model={model}
                   live={live.get(model.id) ?? null}
-                  onSwap={() => setOpen({ kind: 'load', id: model.id })}
+                  onSwap={() => setOpen(replacementOf(model))}
                   onQuantize={() => setOpen({ kind: 'quantize', id: model.id })}
+                  onAdapt={() => setOpen({ kind: 'adapt', base: model.id, id: null })}
                   onAct={(action) => void act(model.id, action).then(loaded.reload)}
                   onRemove={() => setOpen({ kind: 'remove', id: model.id })}
                 />
@@ -63,6 +66,9 @@ export default function Models() {
         }
       </Ready>
       {open?.kind === 'load' && <LoadModel replaced={open.id} onClose={close} onLoading={loaded.reload} />}
+      {open?.kind === 'adapt' && (
+        <AddAdapter base={open.base} replaced={open.id} onClose={close} onLoading={loaded.reload} />
+      )}
       {open?.kind === 'quantize' && <QuantizeModel id={open.id} onClose={close} onDone={loaded.reload} />}
       {open?.kind === 'remove' && (
         <Confirm
@@ -90,6 +96,10 @@ async function act(id: string, action: 'load' | 'unload'): Promise<void> {
     notify(describeError(error))
   }
 }
+
+/** An adapter is replaced by another of the same base. */
+const replacementOf = ({ id, parent }: Model): Open =>
+  parent === undefined ? { kind: 'load', id } : { kind: 'adapt', base: parent, id }
 
 const POLL_MS = 1500
 

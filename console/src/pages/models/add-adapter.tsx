@@ -1,0 +1,84 @@
+/** Serves a LoRA adapter of a model, in that model's engine, or replaces one. */
+import { useState } from 'preact/hooks'
+import { call } from '../../api/client.ts'
+import { notify } from '../../ui/announce.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { TextField } from '../../ui/field.tsx'
+import { Problem } from '../../ui/states.tsx'
+import { useTask } from '../../ui/use-task.ts'
+import { idOf } from './model-id.ts'
+
+interface AddAdapterProps {
+  readonly base: string
+  /** The id of the adapter in whose place it comes; null for one more. */
+  readonly replaced: string | null
+  readonly onClose: () => void
+  readonly onLoading: () => void
+}
+
+export function AddAdapter({ base, replaced, onClose, onLoading }: AddAdapterProps) {
+  const [adapter, setAdapter] = useState('')
+  const [id, setId] = useState(replaced ?? '')
+  const [scale, setScale] = useState('1')
+  const task = useTask()
+  const add = async (): Promise<void> => {
+    const realId = id.trim() === '' ? idOf(adapter.trim()) : id.trim()
+    const body = { id: realId, base, adapter: adapter.trim(), scale: Number(scale) }
+    await call('POST v1/admin/models', { body })
+    notify(`${realId} is served.`)
+    onLoading()
+    onClose()
+  }
+  return (
+    <Dialog title={replaced === null ? `Add an adapter of ${base}` : `Replace ${replaced}`} onClose={onClose}>
+      <form
+        class="stack"
+        onSubmit={(event) => {
+          event.preventDefault()
+          task.run(add)
+        }}
+      >
+        <TextField
+          label="Adapter"
+          hint="A .gguf file or a folder of PEFT on the server, or hf:org/repo[:file.gguf]"
+          required
+          autocomplete="off"
+          spellcheck={false}
+          value={adapter}
+          onValue={setAdapter}
+        />
+        <div class="two">
+          <TextField
+            label="Served as"
+            placeholder={idOf(adapter.trim()) || 'its name'}
+            autocomplete="off"
+            disabled={replaced !== null}
+            value={id}
+            onValue={setId}
+          />
+          <TextField
+            label="Scale"
+            hint="Multiplies what it adds"
+            type="number"
+            min={-100}
+            max={100}
+            step="any"
+            required
+            value={scale}
+            onValue={setScale}
+          />
+        </div>
+        <Problem error={task.error} />
+        <div class="row end">
+          <button type="button" class="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" class="button primary" disabled={task.isBusy || adapter.trim() === ''}>
+            {task.isBusy && <span class="spinner" />}
+            {replaced === null ? 'Add' : 'Replace'}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

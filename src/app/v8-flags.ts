@@ -1,0 +1,26 @@
+/**
+ * How V8 runs a process that serves: its heap stays close to what it uses, and its code is compiled early. Of the process that is the
+ * program, not of one that embeds a server.
+ */
+import v8 from 'node:v8'
+
+/**
+ * Beyond what lives, until the next collection of the whole heap. By itself V8 lets the old part grow to several times what lived after
+ * the last one: half of what 2,000 open streams took was garbage.
+ */
+const HEAP_GROWTH_PERCENT = 30
+
+/**
+ * Bytes of bytecode that a function runs between two looks at whether to optimize it; by itself V8 looks after 67,584. Nearly all code of a
+ * request runs once in it, so a new process would serve thousands of requests with code that takes half as long again.
+ */
+const OPTIMIZING_AFTER_BYTES = 10_000
+
+/** Of Node 20. Later ones count calls, and have a compiler in between that needs few. */
+const HAS_BUDGET = process.versions.v8.startsWith('11.')
+
+/** Call before the code of the server is loaded. */
+export function setV8Flags(): void {
+  v8.setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`)
+  if (HAS_BUDGET) v8.setFlagsFromString(`--interrupt-budget=${OPTIMIZING_AFTER_BYTES}`)
+}

@@ -1,8 +1,9 @@
 // @ts-check
 /**
  * What a layer in front of an upstream costs: `node bench/gateways/measure.mjs FOLDER`. The upstream answers at once; the same requests go to
- * it bare and through each layer, in turns within one run. Prints latency at a fixed rate, requests a second of CPU under full
- * load, and the memory of many open streams. FOLDER/venv may hold litellm and vllm-router (PyPI).
+ * it bare and through each layer, in turns within one run. Prints latency at fixed rates (`--rate 5,20,100`) with what it adds to the first
+ * byte and to the whole answer, requests a second of CPU under full load, and the memory of many open streams (`--streams 0` leaves them
+ * out). FOLDER/venv may hold litellm and vllm-router (PyPI).
  */
 import { spawn } from 'node:child_process'
 import http from 'node:http'
@@ -26,7 +27,7 @@ const { values, positionals } = parseArgs({
 })
 const folder = path.resolve(positionals[0] ?? '/tmp/gateways')
 const rounds = Number(values.rounds)
-const rate = Number(values.rate)
+const rates = values.rate.split(',').map(Number)
 const seconds = Number(values.seconds)
 const clients = Number(values.clients)
 const streams = Number(values.streams)
@@ -54,12 +55,12 @@ try {
     `${os.cpus()[0]?.model}, ${os.availableParallelism()} cores, Node ${process.version}, load ${os.loadavg()[0]?.toFixed(1)}`,
   )
   for (const gateway of gateways) await closedLoop(gateway, 3)
-  await measureLatency()
+  for (const rate of rates) await measureLatency(rate)
   await measureLoad()
 } finally {
   for (const { stop } of gateways) await stop()
 }
-await measureStreams()
+if (streams > 0) await measureStreams()
 for (const { child } of upstreams) child.kill('SIGKILL')
 process.exit(0)
 
@@ -70,8 +71,8 @@ function startUpstream(port, pauseMs) {
   return { child, pid: child.pid ?? 0 }
 }
 
-/** Open loop at a rate that each of them can do: what a request waits beyond the bare upstream. */
-async function measureLatency() {
+/** Open loop at a rate that each of them can do: what a request waits beyond the bare upstream. @param {number} rate */
+async function measureLatency(rate) {
   /** @type {Map<string, { firstMs: number[], wholeMs: number[] }>} */
   const all = new Map()
   for (let round = 0; round < rounds; round++) {
@@ -79,9 +80,11 @@ async function measureLatency() {
       const times = all.get(gateway.name) ?? { firstMs: [], wholeMs: [] }
       all.set(gateway.name, times)
       const asked = []
+      const beganMs = performance.now()
       for (let at = 0; at < rate * seconds; at++) {
         asked.push(ask(gateway.url))
-        await sleep(1000 / rate)
+        // From the beginning on, or what each pause is late would add up.
+        await sleep(Math.max(0, beganMs + (1000 * (at + 1)) / rate - performance.now()))
       }
       for (const { firstMs, wholeMs } of await Promise.all(asked)) {
         times.firstMs.push(firstMs)
@@ -90,16 +93,22 @@ async function measureLatency() {
     }
   }
   console.log(
-    `\nlatency at ${rate} requests/s, ms\n| | first byte p50 | p99 | whole answer p50 | p99 | added p50 | p99 |\n|---|---|---|---|---|---|---|`,
+    `\nlatency at ${rate} requests/s, ms\n| | first byte p50 | p99 | added p50 | p99 | whole answer p50 | p99 | added p50 | p99 |\n|---|---|---|---|---|---|---|---|---|`,
   )
-  const bare = all.get('bare')?.wholeMs ?? []
+  const bare = all.get('bare')
   for (const [name, { firstMs, wholeMs }] of all) {
-    const figures = [
-      ...[at(firstMs, 0.5), at(firstMs, 0.99), at(wholeMs, 0.5), at(wholeMs, 0.99)],
-      ...[at(wholeMs, 0.5) - at(bare, 0.5), at(wholeMs, 0.99) - at(bare, 0.99)],
-    ]
+    const figures = [...addedTo(bare?.firstMs ?? [], firstMs), ...addedTo(bare?.wholeMs ?? [], wholeMs)]
     console.log(`| ${name} | ${figures.map((figure) => figure.toFixed(2)).join(' | ')} |`)
   }
+}
+
+/** The median and the 99th percentile, and what they are above those of the bare upstream. @param {number[]} bare @param {number[]} times */
+function addedTo(bare, times) {
+  const shares = [0.5, 0.99]
+  return [
+    ...shares.map((share) => at(times, share)),
+    ...shares.map((share) => at(times, share) - at(bare, share)),
+  ]
 }
 
 /** Closed loop: requests a second, and requests for a second of its CPU. */

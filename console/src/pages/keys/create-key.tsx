@@ -2,10 +2,9 @@
 import { useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
 import { Dialog } from '../../ui/dialog.tsx'
+import { DialogForm } from '../../ui/dialog-form.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { Secret } from '../../ui/parts.tsx'
-import { Problem } from '../../ui/states.tsx'
-import { useTask } from '../../ui/use-task.ts'
 
 const EXPIRIES = [
   { value: '', label: 'Never' },
@@ -59,7 +58,6 @@ function CreateForm({ onClose, onSecret }: CreateFormProps) {
   const [expiry, setExpiry] = useState('')
   const [daily, setDaily] = useState('')
   const [monthly, setMonthly] = useState('')
-  const task = useTask()
   const create = async (): Promise<void> => {
     const body = {
       ...{ name, expires_in_days: toNumber(expiry) },
@@ -68,29 +66,14 @@ function CreateForm({ onClose, onSecret }: CreateFormProps) {
     onSecret((await call<{ key: string }>('POST v1/keys', { body })).key)
   }
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        task.run(create)
-      }}
-    >
+    <DialogForm action="Make the key" onSubmit={create} onClose={onClose}>
       <TextField label="Name" hint="What it is for" maxLength={100} value={name} onValue={setName} />
       <SelectField label="Expires" choices={EXPIRIES} value={expiry} onValue={setExpiry} />
       <div class="two">
         <Budget label="Tokens a day" value={daily} onValue={setDaily} />
         <Budget label="Tokens a month" value={monthly} onValue={setMonthly} />
       </div>
-      <Problem error={task.error} />
-      <div class="row end">
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="submit" class="button primary" disabled={task.isBusy}>
-          Make the key
-        </button>
-      </div>
-    </form>
+    </DialogForm>
   )
 }
 

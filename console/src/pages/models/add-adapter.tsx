@@ -3,9 +3,8 @@ import { useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
 import { notify } from '../../ui/announce.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { DialogForm } from '../../ui/dialog-form.tsx'
 import { TextField } from '../../ui/field.tsx'
-import { Problem } from '../../ui/states.tsx'
-import { useTask } from '../../ui/use-task.ts'
 import { idOf } from './model-id.ts'
 
 interface AddAdapterProps {
@@ -20,7 +19,6 @@ export function AddAdapter({ base, replaced, onClose, onLoading }: AddAdapterPro
   const [adapter, setAdapter] = useState('')
   const [id, setId] = useState(replaced ?? '')
   const [scale, setScale] = useState('1')
-  const task = useTask()
   const add = async (): Promise<void> => {
     const realId = id.trim() === '' ? idOf(adapter.trim()) : id.trim()
     const body = { id: realId, base, adapter: adapter.trim(), scale: Number(scale) }
@@ -31,12 +29,11 @@ export function AddAdapter({ base, replaced, onClose, onLoading }: AddAdapterPro
   }
   return (
     <Dialog title={replaced === null ? `Add an adapter of ${base}` : `Replace ${replaced}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          task.run(add)
-        }}
+      <DialogForm
+        action={replaced === null ? 'Add' : 'Replace'}
+        isReady={adapter.trim() !== ''}
+        onSubmit={add}
+        onClose={onClose}
       >
         <TextField
           label="Adapter"
@@ -68,17 +65,7 @@ export function AddAdapter({ base, replaced, onClose, onLoading }: AddAdapterPro
             onValue={setScale}
           />
         </div>
-        <Problem error={task.error} />
-        <div class="row end">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary" disabled={task.isBusy || adapter.trim() === ''}>
-            {task.isBusy && <span class="spinner" />}
-            {replaced === null ? 'Add' : 'Replace'}
-          </button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   )
 }

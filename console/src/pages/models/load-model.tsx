@@ -5,9 +5,8 @@ import type { Gpu } from '../../api/types.ts'
 import { formatBytes, formatNumber, formatShort } from '../../format.ts'
 import { notify } from '../../ui/announce.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { DialogForm } from '../../ui/dialog-form.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
-import { Problem } from '../../ui/states.tsx'
-import { useTask } from '../../ui/use-task.ts'
 import { idOf } from './model-id.ts'
 
 interface Check {
@@ -43,7 +42,6 @@ export function LoadModel({ replaced, onClose, onLoading }: LoadModelProps) {
   const [id, setId] = useState(replaced ?? '')
   const [quantization, setQuantization] = useState('none')
   const [check, setCheck] = useState<Check | null>(null)
-  const task = useTask()
   const realId = id.trim() === '' ? idOf(checkpoint.trim()) : id.trim()
   const look = async (): Promise<void> => {
     const body = { checkpoint: checkpoint.trim(), quantization }
@@ -58,12 +56,11 @@ export function LoadModel({ replaced, onClose, onLoading }: LoadModelProps) {
   }
   return (
     <Dialog title={replaced === null ? 'Load a model' : `Replace ${replaced}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          task.run(check === null ? look : load)
-        }}
+      <DialogForm
+        action={check === null ? 'Check' : 'Load'}
+        isReady={checkpoint.trim() !== ''}
+        onSubmit={check === null ? look : load}
+        onClose={onClose}
       >
         <TextField
           label="Checkpoint"
@@ -97,17 +94,7 @@ export function LoadModel({ replaced, onClose, onLoading }: LoadModelProps) {
           />
         </div>
         {check !== null && <Findings check={check} />}
-        <Problem error={task.error} />
-        <div class="row end">
-          <button type="button" class="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" class="button primary" disabled={task.isBusy || checkpoint.trim() === ''}>
-            {task.isBusy && <span class="spinner" />}
-            {check === null ? 'Check' : 'Load'}
-          </button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   )
 }

@@ -3,8 +3,7 @@ import { useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
 import { formatBytes, formatNumber } from '../../format.ts'
 import { Dialog } from '../../ui/dialog.tsx'
-import { Problem } from '../../ui/states.tsx'
-import { useTask } from '../../ui/use-task.ts'
+import { DialogForm } from '../../ui/dialog-form.tsx'
 
 /** Perplexity against the source, as docs/quantization.md measured it. */
 const MODES = [
@@ -35,19 +34,18 @@ interface QuantizeModelProps {
 export function QuantizeModel({ id, onClose, onDone }: QuantizeModelProps) {
   const [mode, setMode] = useState<string>('int8')
   const [result, setResult] = useState<Result | null>(null)
-  const task = useTask()
   const quantize = async (): Promise<void> => {
     setResult(await call<Result>('POST v1/models/quantize', { query: { model_id: id, quant_mode: mode } }))
     onDone()
   }
   return (
     <Dialog title={`Quantize ${id}`} onClose={onClose}>
-      <form
-        class="stack"
-        onSubmit={(event) => {
-          event.preventDefault()
-          task.run(quantize)
-        }}
+      <DialogForm
+        action="Quantize"
+        cancel={result === null ? 'Cancel' : 'Close'}
+        busyText="Quantizing. The model goes on answering meanwhile."
+        onSubmit={quantize}
+        onClose={onClose}
       >
         <fieldset class="plain-fieldset">
           <legend class="hidden-text">Format</legend>
@@ -69,11 +67,6 @@ export function QuantizeModel({ id, onClose, onDone }: QuantizeModelProps) {
           ))}
         </fieldset>
         <div role="status">
-          {task.isBusy && (
-            <span class="row muted">
-              <span class="spinner" /> Quantizing. The model goes on answering meanwhile.
-            </span>
-          )}
           {result !== null && (
             <div class="note">
               Done: {formatBytes(result.size_mb * BYTES_PER_MB)} as {result.quant_mode},{' '}
@@ -81,16 +74,7 @@ export function QuantizeModel({ id, onClose, onDone }: QuantizeModelProps) {
             </div>
           )}
         </div>
-        <Problem error={task.error} />
-        <div class="row end">
-          <button type="button" class="button" onClick={onClose}>
-            {result === null ? 'Cancel' : 'Close'}
-          </button>
-          <button type="submit" class="button primary" disabled={task.isBusy}>
-            Quantize
-          </button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   )
 }

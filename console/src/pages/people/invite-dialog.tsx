@@ -3,11 +3,10 @@ import { useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
 import { type Invitation, TIERS } from '../../api/types.ts'
 import { Dialog } from '../../ui/dialog.tsx'
+import { DialogForm } from '../../ui/dialog-form.tsx'
 import { SelectField, TextAreaField, toChoices } from '../../ui/field.tsx'
 import { Icon } from '../../ui/icons.tsx'
 import { CopyButton, download } from '../../ui/parts.tsx'
-import { Problem } from '../../ui/states.tsx'
-import { useTask } from '../../ui/use-task.ts'
 import { describeAddresses, findOthers, readAddresses } from './addresses.ts'
 
 interface Invited {
@@ -57,7 +56,6 @@ function InviteForm({ onClose, onInvited }: InviteFormProps) {
   const [tier, setTier] = useState('free')
   const [role, setRole] = useState('user')
   const [days, setDays] = useState('7')
-  const task = useTask()
   const emails = readAddresses(text)
   const problem =
     emails.length > MAX_ADDRESSES
@@ -68,12 +66,11 @@ function InviteForm({ onClose, onInvited }: InviteFormProps) {
     onInvited(await call<Invited>('POST v1/admin/invitations', { body }))
   }
   return (
-    <form
-      class="stack"
-      onSubmit={(event) => {
-        event.preventDefault()
-        task.run(send)
-      }}
+    <DialogForm
+      action="Make the links"
+      isReady={emails.length > 0 && problem === null}
+      onSubmit={send}
+      onClose={onClose}
     >
       <TextAreaField
         label="E-mail addresses"
@@ -89,20 +86,7 @@ function InviteForm({ onClose, onInvited }: InviteFormProps) {
         <SelectField label="Role" choices={toChoices(['user', 'admin'])} value={role} onValue={setRole} />
         <SelectField label="Links expire" choices={EXPIRIES} value={days} onValue={setDays} />
       </div>
-      <Problem error={task.error} />
-      <div class="row end">
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button
-          type="submit"
-          class="button primary"
-          disabled={task.isBusy || emails.length === 0 || problem !== null}
-        >
-          Make the links
-        </button>
-      </div>
-    </form>
+    </DialogForm>
   )
 }
 

@@ -24,6 +24,10 @@ describe('describePlacement', () => {
   })
 })
 
+it('weights that an upstream has are not in the memory of the machine, known or not', () => {
+  for (const sizeBytes of [Number.NaN, 5e9]) expect(hostWeightBytes({ engine: 'openai', sizeBytes })).toBe(0)
+})
+
 it('weights on a GPU are not in the memory of the machine, unless it has none of its own', () => {
   const sizeBytes = 5e9
   const placed = (sharesMemory: boolean) => ({

@@ -25,16 +25,20 @@ export interface Placement {
   readonly devices: readonly DevicePlacement[]
 }
 
-/** Weights of a model, and of its draft model, that are in the machine's own memory. */
+/** Weights of a model, and of its draft model, that are in the machine's own memory: none of one that an upstream serves. */
 export function hostWeightBytes({
+  engine,
   sizeBytes,
   placement,
   draft,
 }: {
+  readonly engine?: string
+  /** Of a model of an upstream this may not be known. */
   readonly sizeBytes: number
   readonly placement?: Placement
   readonly draft?: { readonly sizeBytes: number }
 }): number {
+  if (engine === 'openai') return 0
   const away = (placement?.devices ?? []).filter(({ sharesMemory }) => !sharesMemory)
   const awayBytes = away.reduce((sum, { weightBytes }) => sum + weightBytes, 0)
   return Math.max(0, sizeBytes - awayBytes) + (draft?.sizeBytes ?? 0)

@@ -177,5 +177,5 @@ function toRefusal(model: string, error: unknown): unknown {
 
 /** What a model's weights take of the machine's own memory. */
 function servingBytesOf({ outline, info }: ModelRecord): number {
-  return outline === null ? 0 : hostWeightBytes({ ...info, sizeBytes: outline.sizeBytes })
+  return outline === null ? 0 : hostWeightBytes({ ...outline, ...info, sizeBytes: outline.sizeBytes })
 }

@@ -11,6 +11,7 @@ import type { ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { InvariantError, toServiceError } from '../core/errors.ts'
 import type { Generation, GenerationEvent } from '../generation/generation.ts'
+import { mayAwaitLoad } from '../models/lease-model.ts'
 import { onExchangeEnd } from '../net/connections/client-presence.ts'
 import { type Log, logCause } from '../telemetry/log.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -58,9 +59,11 @@ export async function streamEvents(
 ): Promise<void> {
   let failing: Pick<FrameFormat, 'fail'> = stream
   // Only a load has something to say before there is a generation.
-  let writer = deps.registry.awaitsLoad(stream.modelId) ? new SseWriter(reply, deps) : null
+  let writer = mayAwaitLoad(deps.registry, stream.modelId) ? new SseWriter(reply, deps) : null
   try {
-    using generation = await (writer === null ? stream.open() : openCommented(deps, writer, stream))
+    using generation = await (writer === null
+      ? stream.open()
+      : openCommented(deps, writer, { stream, reply }))
     const echoedTexts = stream.isEchoed === true ? await generation.promptTexts() : null
     const running = generation.run((events) => frames.write(events))
     // What an answer needs is made while the engine begins; no event comes before this function waits.
@@ -91,9 +94,11 @@ export async function streamEvents(
 function openCommented(
   deps: StreamDeps,
   writer: SseWriter,
-  { modelId, open }: GenerationStream,
+  { stream, reply }: { readonly stream: GenerationStream; readonly reply: FastifyReply },
 ): Promise<Generation> {
-  return commentOnLoad(deps, { modelId, write: (comment) => writer.comment(comment) }, open)
+  const { context } = reply.request
+  const awaitedId = () => context.fallbackId ?? stream.modelId
+  return commentOnLoad(deps, { awaitedId, write: (comment) => writer.comment(comment) }, stream.open)
 }
 
 /** Writes the frames of events that came together in one go: a write costs more than a frame. */

@@ -83,6 +83,7 @@ async function openGeneration(
       signal: client.signal,
       timeline: new RequestTimeline(clock),
       onTokensCapped,
+      onFallback: () => {},
     },
   )
   return { generation, usage, log, client, onTokensCapped }

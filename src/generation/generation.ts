@@ -32,7 +32,13 @@ import { type CapContext, EventCounter, reportCap } from './event-counter.ts'
 import { type Requester, toEngineOptions, withAnswerPlan } from './engine-request.ts'
 import { chatFieldName, type GenerationRequest, withChatFieldName } from './generation-request.ts'
 import { JoinedAnswers } from './joined-answers.ts'
-import { fallbacksOf, isUnreachable, leaseModel, type LeasingRegistry } from '../models/lease-model.ts'
+import {
+  fallbacksOf,
+  isUnreachable,
+  leaseModel,
+  type LeasingRegistry,
+  takesRequests,
+} from '../models/lease-model.ts'
 import {
   type OversizedPrompt,
   type PreparedPrompt,
@@ -54,6 +60,8 @@ export interface GenerationDeps extends PromptDeps, BillingDeps {
 /** The request that a generation answers. */
 export interface GenerationContext extends BilledContext, CapContext {
   readonly caller: Caller
+  /** Called before a model is asked in the place of one that cannot be reached. */
+  readonly onFallback: (modelId: string) => void
 }
 
 export type Caller = Requester & BilledContext['caller']
@@ -123,13 +131,17 @@ export class Generation implements Disposable {
           { requestId, model: modelId, fallback: next },
           'a model cannot be reached: its fallback answers',
         )
+        context.onFallback(next)
         modelId = next
       }
     }
     return await Generation.#open(deps, { ...request, modelId }, context)
   }
 
-  /** @throws also when nothing of the model can be reached; of a batch, whose prompts fail one by one, that is known by its state */
+  /**
+   * @throws also when nothing of the model can be reached; of a batch, whose prompts fail one by one, that is known by its state once
+   *   a load under way has ended
+   */
   static async #openWithFallback(
     deps: GenerationDeps,
     request: GenerationRequest,
@@ -137,7 +149,7 @@ export class Generation implements Disposable {
   ): Promise<Generation> {
     const { input, modelId } = request
     const isBatch = input.kind === 'prompts' && input.batch !== null
-    if (isBatch && !['ready', 'unloaded'].includes(deps.registry.get(modelId).state))
+    if (isBatch && !takesRequests(deps.registry, modelId))
       throw new ServiceError('engine_unavailable', { message: 'it is not ready.' })
     const generation = await Generation.#open(deps, request, context)
     if (isBatch) return generation

@@ -48,6 +48,7 @@ export function createRegistryHost(registry: ModelRegistry, clock: Clock): Model
           caller: CALLER,
           timeline: new RequestTimeline(clock),
           onTokensCapped: () => {},
+          onFallback: () => {},
         },
       )
       const [sequence] = await generation.fold()

@@ -7,7 +7,7 @@ import type { TierLimits } from '../core/tiers.ts'
 import { mayUse, type ModelCaller } from '../protocol/model-policy.ts'
 import type { ModelLease, ModelRecord, ModelRegistry } from './registry.ts'
 
-export type LeasingRegistry = Pick<ModelRegistry, 'acquire' | 'get'>
+export type LeasingRegistry = Pick<ModelRegistry, 'acquire' | 'get' | 'awaitsLoad'>
 
 export interface LeaseRequest {
   /** Null is the default model. */
@@ -50,6 +50,22 @@ export function refuseHidden(
 
 export function isUnreachable(error: unknown): boolean {
   return error instanceof ServiceError && UNREACHABLE.has(error.code)
+}
+
+/** Whether a request for it may first wait for a load: its own, or that of a model in its place. */
+export function mayAwaitLoad(
+  registry: Pick<LeasingRegistry, 'get' | 'awaitsLoad'>,
+  modelId: string | null,
+): boolean {
+  return registry.awaitsLoad(modelId) || (findModel(registry, modelId)?.policy.fallback ?? null) !== null
+}
+
+/** Whether the model takes a request now, or as soon as it is loaded. */
+export function takesRequests(
+  registry: Pick<LeasingRegistry, 'get' | 'awaitsLoad'>,
+  modelId: string | null,
+): boolean {
+  return registry.awaitsLoad(modelId) || registry.get(modelId).state === 'ready'
 }
 
 /** The models that may answer a request, one after the other while the one before cannot be reached. */

@@ -37,6 +37,8 @@ export class RequestContext implements GenerationContext {
   adminTarget: string | null = null
   /** Of an error inside a stream, whose head had left with status 200. */
   streamErrorCode: ErrorCode | null = null
+  /** The model that a generation asks in the place of others, which cannot be reached; null for the one that was asked for. */
+  fallbackId: string | null = null
   /** The firewall's rule that refused the request. */
   brokenRule: string | null = null
   /** Set by the gate on routes that require a key; null before it, and on other routes. */
@@ -106,6 +108,10 @@ export class RequestContext implements GenerationContext {
   /** Aborts when the client leaves; it is watched from the first call on. */
   get signal(): AbortSignal {
     return (this.#signal ??= watchClient(this.request.raw, this.reply.raw))
+  }
+
+  onFallback(modelId: string): void {
+    this.fallbackId = modelId
   }
 
   onTokensCapped(maxNewTokens: number): void {

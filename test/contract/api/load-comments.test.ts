@@ -23,14 +23,15 @@ interface Load {
   readonly fails?: boolean
 }
 
-/** With a model that the first request loads. */
+/** With a model `m` that the first request loads, and one that cannot be loaded, which `m` answers for. */
 async function createSleepingApp({ isLong, fails = false }: Load) {
   const timers: { onSilence: () => void; silenceMs: number }[] = []
   const startSilenceTimer: StartSilenceTimer = (onSilence, silenceMs) => {
     timers.push({ onSilence, silenceMs })
     return { refresh: () => {}, stop: () => {} }
   }
-  const openEngine: OpenEngine = (_id, _source, { onProgress }) => {
+  const openEngine: OpenEngine = (id, _source, { onProgress }) => {
+    if (id === 'broken') return Promise.reject(new StartError("'y.gguf' is damaged."))
     onProgress(0.456)
     if (isLong) for (const { onSilence, silenceMs } of timers) if (silenceMs === LOAD_COMMENT_MS) onSilence()
     return fails
@@ -38,10 +39,12 @@ async function createSleepingApp({ isLong, fails = false }: Load) {
       : Promise.resolve(new ScriptedEngine(sayOk))
   }
   const { call, post } = createTestApp({ openEngine, startSilenceTimer })
-  const payload = { id: 'm', checkpoint: 'm', load: 'request' }
   const headers = { authorization: `Bearer ${ADMIN_KEY}` }
-  const registered = await call({ method: 'POST', url: '/v1/admin/models', headers, payload })
-  expect(registered.statusCode).toBe(200)
+  for (const model of [{ id: 'm' }, { id: 'broken', fallback: 'm' }]) {
+    const payload = { ...model, checkpoint: 'm', load: 'request' }
+    const registered = await call({ method: 'POST', url: '/v1/admin/models', headers, payload })
+    expect(registered.statusCode).toBe(200)
+  }
   return { post, timers }
 }
 
@@ -54,6 +57,13 @@ describe.each(STREAMS)('a stream of %s', (route, body) => {
     const loaded = await post(route, body)
     expect(loaded.body.split('\n\n')).toHaveLength(rest.length)
     expect(loaded.body).not.toContain(': loading')
+  })
+
+  it('begins with the same comment while the model is loaded that answers in the place of another', async () => {
+    const { post } = await createSleepingApp({ isLong: true })
+    const answer = await post(route, { ...body, model: 'broken' })
+    expect([answer.statusCode, answer.body.split('\n\n')[0]]).toEqual([200, ': loading model 45 %'])
+    expect(answer.body).toContain('"ok"')
   })
 
   it('ends with an error event when the load fails after that', async () => {

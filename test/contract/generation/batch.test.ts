@@ -1,7 +1,10 @@
 /** The two batch routes: shape, order, and prompts that fail without losing the others. */
 import { describe, expect, it } from 'vitest'
 import { batchResponse } from '../../../src/api/dialects/generate/schema.ts'
-import { ServiceError } from '../../../src/core/errors.ts'
+import { ServiceError, StartError } from '../../../src/core/errors.ts'
+import { TIER_LIMITS } from '../../../src/core/tiers.ts'
+import { OPEN_POLICY } from '../../../src/protocol/model-policy.ts'
+import { withResolvers } from '../../../src/core/with-resolvers.ts'
 import type { EngineEvent, EngineRequest } from '../../../src/protocol/engine.ts'
 import {
   ScriptedEngine,
@@ -11,7 +14,7 @@ import {
   textDelta,
   piecesOf,
 } from '../../support/engines/scripted-engine.ts'
-import { createTestApp } from '../../support/servers/test-app.ts'
+import { createRegistry, createTestApp } from '../../support/servers/test-app.ts'
 
 const result = (index: number, text: string) => {
   const tokens = Buffer.byteLength(text)
@@ -156,3 +159,38 @@ describe('POST /v1/generate/continuous-batch', () => {
     ])
   })
 })
+
+describe.each(['/v1/generate/batch', '/v1/generate/continuous-batch'])(
+  '%s of a model with a fallback',
+  (route) => {
+    /** Posts a batch for `m` while that is being loaded, its fallback `other` being there. */
+    async function postWhileLoading() {
+      const loaded = withResolvers<void>()
+      const registry = createRegistry({
+        openEngine: async (id) => {
+          if (id === 'm') await loaded.promise
+          return new ScriptedEngine(sayOk)
+        },
+      })
+      const { post } = createTestApp({ registry })
+      await registry.register('other', { checkpoint: 'x' })
+      const policy = { ...OPEN_POLICY, fallback: 'other' }
+      registry.register('m', { checkpoint: 'x' }, { policy }).catch(() => {})
+      const answer = post(route, { model: 'm', prompts: ['a', 'b'] }).then((answered) => answered)
+      await expect.poll(() => registry.waitingOf(TIER_LIMITS.enterprise.priorityClass)).toBe(1)
+      return { loaded, answer }
+    }
+
+    it('waits for the model while it is being loaded', async () => {
+      const { loaded, answer } = await postWhileLoading()
+      loaded.resolve()
+      expect((await answer).json()).toMatchObject({ model: 'm' })
+    })
+
+    it('goes to the fallback when that load fails', async () => {
+      const { loaded, answer } = await postWhileLoading()
+      loaded.reject(new StartError("'x.gguf' is damaged."))
+      expect((await answer).json()).toMatchObject({ model: 'other' })
+    })
+  },
+)

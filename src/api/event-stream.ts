@@ -7,7 +7,7 @@
  * Invariant: an answer that was opened ends with the dialect's last frames, which leave only once the generation is billed. An
  * error before the opening is an ordinary answer, one after it an event (spec: decisions, Errors).
  */
-import type { ServerResponse } from 'node:http'
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
 import { InvariantError, toServiceError } from '../core/errors.ts'
 import type { Generation, GenerationEvent } from '../generation/generation.ts'
@@ -191,12 +191,10 @@ class SseWriter implements Disposable {
   open(): void {
     if (this.#isOpen) return
     this.#isOpen = true
-    const headers = this.#reply.getHeaders()
+    const headers = this.#reply.getHeaders() as OutgoingHttpHeaders
     this.#reply.hijack()
-    for (const [name, value] of Object.entries({ ...headers, ...SSE_HEADERS })) {
-      if (value !== undefined) this.#raw.setHeader(name, value)
-    }
-    this.#raw.writeHead(200)
+    // All at once: set one by one, each is looked at and kept twice.
+    this.#raw.writeHead(200, { ...headers, ...SSE_HEADERS })
   }
 
   /** Sends whole frames, if there are any. A promise only when the client must read first, so that most tokens cost no await. */

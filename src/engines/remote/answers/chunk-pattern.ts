@@ -9,8 +9,8 @@
  * control characters ends with the quote of `after`, and all else of the chunk is that of the one that was parsed.
  */
 
-/** The key and the quote that a text begins with. */
-const CONTENT = /"content": ?"/g
+/** In a string its quotes would be escaped, so it is a key, and what follows is its value. */
+const KEY = '"content":'
 
 /** What JSON does not write as it is. */
 // oxlint-disable-next-line no-control-regex -- they are what is looked for
@@ -27,12 +27,13 @@ export class ChunkPattern {
 
   /** Null where the text of a chunk cannot be found for certain. @param text of the one `content` in the chunk, as it was parsed */
   static of(chunk: string, text: string): ChunkPattern | null {
-    const [found, another] = chunk.matchAll(CONTENT)
-    if (found === undefined || another !== undefined || NOT_PLAIN.test(text)) return null
-    const start = found.index + found[0].length
+    const key = chunk.indexOf(KEY)
+    const value = key + KEY.length
+    if (key === -1 || chunk.includes(KEY, value) || NOT_PLAIN.test(text)) return null
+    // Python writes a space behind each key.
+    const start = value + (chunk[value] === ' ' ? 2 : 1)
     const end = start + text.length
-    // In a string the quotes of the key would be escaped, so it is a key, and what follows is its value.
-    if (chunk.slice(start, end) !== text || chunk[end] !== '"') return null
+    if (chunk[start - 1] !== '"' || chunk.slice(start, end) !== text || chunk[end] !== '"') return null
     return new ChunkPattern(chunk.slice(0, start), chunk.slice(end))
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { frame, splitFrame } from './frames.ts'
+import { frame, jsonOf, splitFrame } from './frames.ts'
 
 describe('splitFrame', () => {
   it('gives what stands between the open values, so that filled in they are the frame', () => {
@@ -19,5 +19,18 @@ describe('splitFrame', () => {
 
   it('refuses a key whose value is not open', () => {
     expect(() => splitFrame({ index: 10 }, ['index'])).toThrow('no open index')
+  })
+})
+
+describe('jsonOf', () => {
+  it('writes each character as JSON does', () => {
+    for (let unit = 0; unit <= 0xffff; unit++) {
+      const text = `a${String.fromCharCode(unit)}b`
+      if (jsonOf(text) !== JSON.stringify(text)) expect(jsonOf(text)).toBe(JSON.stringify(text))
+    }
+  })
+
+  it.each(['', ' token', '\u{1f600}', '\u{1f600}'.slice(1), 'a"b\\c\n', '\u2028'])('writes %j', (text) => {
+    expect(jsonOf(text)).toBe(JSON.stringify(text))
   })
 })

@@ -8,7 +8,14 @@ import type { GeneratedSequence, Generation } from '../../../generation/generati
 import type { DeltaEvent } from '../../../generation/sequence-fold.ts'
 import { toAnthropicError } from '../../../net/render-error.ts'
 import type { FinishReason, SequenceStartEvent } from '../../../protocol/engine.ts'
-import { answerFinishReason, type AnswerOf, type FrameFormat, namedFrame, splitFrame } from '../frames.ts'
+import {
+  answerFinishReason,
+  type AnswerOf,
+  type FrameFormat,
+  jsonOf,
+  namedFrame,
+  splitFrame,
+} from '../frames.ts'
 import type { anthropicEvent, anthropicMessage } from './schema.ts'
 
 type Message = AnswerOf<typeof anthropicMessage>
@@ -198,7 +205,7 @@ export class MessageFrames implements FrameFormat {
   }
 
   #textFrame(text: string): string {
-    return `${TEXT_HEAD}${this.#index}${BEFORE_TEXT}${JSON.stringify(text)}${TEXT_TAIL}`
+    return `${TEXT_HEAD}${this.#index}${BEFORE_TEXT}${jsonOf(text)}${TEXT_TAIL}`
   }
 
   #deltaFrame(delta: Extract<StreamEvent, { type: 'content_block_delta' }>['delta']): string {

@@ -8,6 +8,7 @@ import {
   DONE_FRAME,
   failFrames,
   frame,
+  jsonOf,
   splitFrame,
   toUsage,
   type AnswerOf,
@@ -72,7 +73,7 @@ export function createGenerateFrames(): FrameFormat {
       completionTokens += tokenIds.length
       if (text === '') return ''
       return (
-        `${FRAME_HEAD}${index}${BEFORE_CONTENT}${JSON.stringify(text)}${BEFORE_PROMPT}${promptTokens}` +
+        `${FRAME_HEAD}${index}${BEFORE_CONTENT}${jsonOf(text)}${BEFORE_PROMPT}${promptTokens}` +
         `${BEFORE_COMPLETION}${completionTokens}${BEFORE_TOTAL}${promptTokens + completionTokens}${FRAME_TAIL}`
       )
     },

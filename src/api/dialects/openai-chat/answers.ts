@@ -8,6 +8,7 @@ import {
   DONE_FRAME,
   failFrames,
   frame,
+  jsonOf,
   splitFrame,
   toCachedUsage,
   type AnswerOf,
@@ -134,7 +135,7 @@ export function createChatFrames(
       if (text === '') return ''
       if (includeUsage && isUsageContinuous)
         return frame(toChunk({ index, delta: { content: text }, finish_reason: null }))
-      return `${frameHead}${index}${beforeContent}${JSON.stringify(text)}${frameTail}`
+      return `${frameHead}${index}${beforeContent}${jsonOf(text)}${frameTail}`
     },
     end: ({ index, finishReason, promptTokensCorrection = 0 }) => {
       promptTokens += promptTokensCorrection

@@ -6,6 +6,7 @@ import {
   DONE_FRAME,
   failFrames,
   frame,
+  jsonOf,
   splitFrame,
   toCachedUsage,
   type AnswerOf,
@@ -69,7 +70,7 @@ export function createCompletionFrames(generation: Head, options: CompletionOpti
   const openChunk = toChunk({ index: 0, text: '', logprobs: null, finish_reason: null })
   const [frameHead, beforeText, frameTail] = splitFrame(openChunk, ['index', 'text'])
   const textFrame = (index: number, text: string): string =>
-    text === '' ? '' : `${frameHead}${index}${beforeText}${JSON.stringify(text)}${frameTail}`
+    text === '' ? '' : `${frameHead}${index}${beforeText}${jsonOf(text)}${frameTail}`
   return {
     start: (event) => {
       promptTokens.set(Math.floor(event.index / choices), event.promptTokens)

@@ -6,7 +6,7 @@
  * Rows of questions run into repetition when they are continued greedily; stories and conversations do not.
  *
  *   npm run bench:speculation -- [--tokens 200] [--prompts 8] [--rounds 5] [--threads 1] [--model demo|FILE.gguf]
- *     [--draft FILE.gguf]
+ *     [--draft FILE.gguf] [--kinds questions,JSON,stories,conversations] [--clients 1,8]
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -23,6 +23,8 @@ const { values } = parseArgs({
     threads: { type: 'string', default: '1' },
     model: { type: 'string', default: 'demo' },
     draft: { type: 'string' },
+    kinds: { type: 'string', default: 'questions,JSON,stories,conversations' },
+    clients: { type: 'string', default: '1,8' },
   },
 })
 const maxNewTokens = Number(values.tokens)
@@ -42,7 +44,7 @@ const beginnings = (kind, length, end = '') =>
     .map(({ text }) => text.slice(0, length) + end)
 
 /** @type {{ name: string, prompts: string[], sampling: import('../dist/protocol/engine.js').Sampling }[]} */
-const kinds = [
+const allKinds = [
   { name: 'questions in a row, greedy', prompts: beginnings('qa', 400), sampling: GREEDY },
   {
     name: 'JSON after JSON, greedy',
@@ -63,6 +65,8 @@ const kinds = [
     sampling: GREEDY,
   },
 ]
+
+const kinds = allKinds.filter(({ name }) => values.kinds.split(',').some((kind) => name.startsWith(kind)))
 
 const { path: modelPath } = await findModel(values.model)
 
@@ -139,7 +143,7 @@ const sides = [{ name: 'with', engine: await open('ngram') }]
 if (values.draft !== undefined)
   sides.push({ name: 'with a draft model', engine: await open('ngram', values.draft) })
 for (const kind of kinds) {
-  for (const clients of [1, 8]) {
+  for (const clients of values.clients.split(',').map(Number)) {
     /** @type {Awaited<ReturnType<typeof measure>>[]} */
     const plain = []
     const drafted = sides.map(() => /** @type {Awaited<ReturnType<typeof measure>>[]} */ ([]))

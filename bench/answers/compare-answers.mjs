@@ -1,20 +1,22 @@
 // @ts-check
 /**
  * `npm run bench:compare-answers`: starts Sluice and llama-server on the same file, one sequence at a time, and compares how
- * they tokenize and continue 200 prompts greedily. Ends with 1 where a tokenization or an answer differs by more than rounding.
+ * they tokenize and continue 200 prompts greedily. Ends with 1 where a tokenization or an answer differs: at all where both compute
+ * the same batches (`shapes.mjs`), by more than rounding where they do not.
  */
 import os from 'node:os'
 import { parseArgs } from 'node:util'
 import { createCases } from './cases.mjs'
 import { compareAnswers, TIE_GAP } from './compare.mjs'
 import { askLlamaServer, askSluice } from './servers.mjs'
+import { SHAPES } from './shapes.mjs'
 import { findModel, realModelNames } from '../models.mjs'
 import { whileRunning } from '../servers/contenders.mjs'
 import { llamaServerVersion, startLlamaServer } from '../servers/llama-server.mjs'
 import { startServer } from '../servers/serve.mjs'
 
 const USAGE = `npm run bench:compare-answers -- --against llama-server=PATH [--size NAME|FILE.gguf,...] [--prompts 200] [--threads N]
-                                 [--only chat-3,long-0]
+                                 [--shapes fresh|reused|own] [--only chat-3,long-0]
 
 Without --size all trained models are compared that are found in the folder that BENCH_MODELS names.
 `
@@ -31,11 +33,15 @@ const { values } = parseArgs({
     prompts: { type: 'string', default: '200' },
     threads: { type: 'string', default: String(os.availableParallelism()) },
     only: { type: 'string' },
+    shapes: { type: 'string', default: 'fresh' },
   },
 })
 const binary = /^llama-server=(.+)$/.exec(values.against)?.[1]
 const sizes = values.size?.split(',') ?? realModelNames()
-if (binary === undefined || sizes.length === 0) {
+const shapes = Object.hasOwn(SHAPES, values.shapes)
+  ? SHAPES[/** @type {keyof typeof SHAPES} */ (values.shapes)]
+  : undefined
+if (binary === undefined || sizes.length === 0 || shapes === undefined) {
   process.stderr.write(USAGE)
   process.exit(2)
 }
@@ -44,11 +50,15 @@ const only = values.only?.split(',')
 const cases = createCases(Number(values.prompts)).filter(({ id }) => only?.includes(id) ?? true)
 
 let failures = 0
-for (const size of sizes) failures += await compareOn(await findModel(size))
+for (const size of sizes) failures += await compareOn(await findModel(size), { binary, shapes })
 process.exitCode = failures === 0 ? 0 : 1
 
-/** @param {import('../models.mjs').BenchModel} model @returns {Promise<number>} what differs */
-async function compareOn({ name, path }) {
+/**
+ * @param {import('../models.mjs').BenchModel} model
+ * @param {{ binary: string, shapes: import('./shapes.mjs').Shapes }} peer
+ * @returns {Promise<number>} what differs
+ */
+async function compareOn({ name, path }, { binary, shapes }) {
   const words = [
     '--checkpoint',
     path,
@@ -58,23 +68,28 @@ async function compareOn({ name, path }) {
     String(SEQ_LEN),
     '--prefix-cache-mb',
     '0',
+    ...shapes.ourWords,
   ]
   const ours = await startServer([...words, '--threads', String(threads), '--gpu', 'off'])
   return await whileRunning([ours], async () => {
     const options = { model: path, slots: 1, slotTokens: SEQ_LEN, threads, gpu: /** @type {const} */ ('off') }
-    const theirs = await startLlamaServer(binary ?? '', {
+    const theirs = await startLlamaServer(binary, {
       ...options,
-      words: ['--jinja', '--cache-ram', '0'],
+      words: ['--jinja', '--cache-ram', '0', ...shapes.words],
     })
+    print(`${name}, llama-server ${llamaServerVersion(binary)}, ${shapes.says}`)
     return await whileRunning([theirs], () =>
-      compareEach(name, askSluice(ours.address), askLlamaServer(theirs.address)),
+      compareEach(
+        askSluice(ours.address, shapes.ours),
+        askLlamaServer(theirs.address, shapes.theirs),
+        shapes.areEqual,
+      ),
     )
   })
 }
 
-/** @param {string} name @param {Asked} ours @param {Asked} theirs */
-async function compareEach(name, ours, theirs) {
-  print(`${name}, llama-server ${llamaServerVersion(binary ?? '')}`)
+/** @param {Asked} ours @param {Asked} theirs @param {boolean} mustBeEqual whether a tie counts too */
+async function compareEach(ours, theirs, mustBeEqual) {
   const tokenized = await compareTokens(ours, theirs)
   print(`  the tokens of ${tokenized} of ${cases.length} prompts are equal`)
   const counts = { equal: 0, tie: 0, different: 0 }
@@ -86,9 +101,9 @@ async function compareEach(name, ours, theirs) {
   }
   print(
     `  answers: ${counts.equal} equal, ${counts.tie} part where the gaps are up to ${TIE_GAP}, ${counts.different} different; ` +
-      `log probabilities of what both chose differ by ${logprobDifference.toFixed(3)} at most`,
+      `log probabilities of what both chose differ by ${logprobDifference.toFixed(4)} at most`,
   )
-  return counts.different + cases.length - tokenized
+  return counts.different + (mustBeEqual ? counts.tie : 0) + cases.length - tokenized
 }
 
 /** @param {Asked} ours @param {Asked} theirs */

@@ -8,15 +8,15 @@ import { KEY } from '../servers/serve.mjs'
 
 const TOP = 5
 
-/** @param {string} address @returns {Asked} */
-export function askSluice(address) {
+/** @param {string} address @param {object} more fields of each request @returns {Asked} */
+export function askSluice(address, more) {
   /** @param {string} path @param {object} body */
   const post = (path, body) => postJson(`${address}${path}`, body, { authorization: `Bearer ${KEY}` })
   return {
     tokenize: async ({ prompt, messages }) =>
       (await post('/tokenize', messages === undefined ? { prompt } : { messages })).tokens,
     answer: async ({ prompt, messages, tokens: max_tokens, stop }) => {
-      const asked = { max_tokens, temperature: 0, ...(stop && { stop }) }
+      const asked = { max_tokens, temperature: 0, ...(stop && { stop }), ...more }
       if (messages !== undefined)
         return readChat(
           await post('/v1/chat/completions', { ...asked, messages, logprobs: true, top_logprobs: TOP }),
@@ -36,8 +36,8 @@ export function askSluice(address) {
   }
 }
 
-/** @param {string} address @returns {Asked} */
-export function askLlamaServer(address) {
+/** @param {string} address @param {object} more fields of each request @returns {Asked} */
+export function askLlamaServer(address, more) {
   /** @param {string} path @param {object} body */
   const post = (path, body) => postJson(`${address}${path}`, body, {})
   return {
@@ -47,7 +47,7 @@ export function askLlamaServer(address) {
       return (await post('/tokenize', { content, add_special: true, parse_special: true })).tokens
     },
     answer: async ({ prompt, messages, tokens: n_predict, stop }) => {
-      const asked = { temperature: 0, samplers: ['temperature'], cache_prompt: false, ...(stop && { stop }) }
+      const asked = { temperature: 0, samplers: ['temperature'], ...(stop && { stop }), ...more }
       if (messages !== undefined)
         return readChat(
           await post('/v1/chat/completions', {

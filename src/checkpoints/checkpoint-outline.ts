@@ -48,6 +48,7 @@ const FILE_TYPES: Readonly<Record<number, string>> = {
   17: 'Q5_K_M',
   18: 'Q6_K',
   32: 'BF16',
+  38: 'MXFP4',
 }
 
 /** What is known of a checkpoint before its weights are read. */

@@ -30,6 +30,13 @@ GEMMA3 = {
     "rope_theta": 1000000.0, "rope_local_base_freq": 10000.0, "query_pre_attn_scalar": 32, "sliding_window": 16,
     "sliding_window_pattern": 6, "tie_word_embeddings": True, "num_hidden_layers": 7,
 }
+GPT_OSS = {
+    **BASE, "architectures": ["GptOssForCausalLM"], "hidden_act": "silu", "rope_theta": 150000.0, "num_hidden_layers": 4, "head_dim": 32,
+    "attention_bias": True, "sliding_window": 16, "num_local_experts": 4, "num_experts_per_tok": 2, "swiglu_limit": 7.0,
+    "quantization_config": {"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]},
+    "rope_scaling": {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 64, "beta_fast": 8.0, "beta_slow": 1.0,
+                     "truncate": False},
+}
 PHI3 = {
     **BASE, "architectures": ["Phi3ForCausalLM"], "hidden_act": "silu", "rope_theta": 10000.0, "max_position_embeddings": 1024,
     "original_max_position_embeddings": 256, "sliding_window": None,
@@ -72,7 +79,7 @@ def stored_names(names, prefix):
 def case(name, config, tokenizer, without=None, **options):
     """`without`: changes of the config that must change the logits, so that the case can fail.
     `prefix`: of the tensors of text in a model that takes images too.
-    `context`: what the engine is told a sequence may grow to. `shards`: files of weights."""
+    `fused`: whether the experts of a layer are one tensor. `context`: what the engine is told a sequence may grow to. `shards`: files of weights."""
     return {
         "name": name, "config": config, "tokenizer": tokenizer, "without": without or [], "dtype": "F32", "shards": 1,
         "prompt": 40, "context": 512, **options,
@@ -108,6 +115,7 @@ CASES = [
     case("qwen3, tied", {**QWEN3, "tie_word_embeddings": True, "num_key_value_heads": 4}, "qwen2"),
     case("qwen3 moe", QWEN3_MOE, "qwen2", [{"num_experts_per_tok": 3}, {"norm_topk_prob": False}], dtype="BF16", shards=3),
     case("qwen3 moe, tied", {**QWEN3_MOE, "tie_word_embeddings": True, "num_experts": 4, "num_experts_per_tok": 3}, "qwen2"),
+    case("qwen3 moe, experts of a layer in one tensor", QWEN3_MOE, "qwen2", fused=True, dtype="BF16", shards=2),
     case("gemma2, window shorter than the prompt", GEMMA2, "gemma",
          [{"sliding_window": None}, {"attn_logit_softcapping": None}, {"final_logit_softcapping": None},
           {"query_pre_attn_scalar": 64}], dtype="BF16"),
@@ -129,7 +137,14 @@ CASES = [
     case("mistral3 with images, old names", image_text("Mistral3ForConditionalGeneration", {**MISTRAL, "sliding_window": None, "head_dim": 32}, "mistral"),
          "mistral", prefix="language_model.model.", dtype="BF16"),
     case("mistral3 with images, new names", image_text("Mistral3ForConditionalGeneration", {**MISTRAL, "sliding_window": None, "head_dim": 32}, "mistral"),
-         "mistral", prefix="model.language_model.", shards=2),
+         "tekken", prefix="model.language_model.", shards=2),
+    case("gpt-oss", GPT_OSS, "o200k",
+         [{"sinks": False}, {"sliding_window": None}, {"rope_scaling": None}, {"num_experts_per_tok": 3}, {"swiglu_limit": 100.0}],
+         dtype="BF16", shards=3, prompt=120),
+    case("gpt-oss, experts in BF16, layer types", {
+        **{key: value for key, value in GPT_OSS.items() if key != "quantization_config"},
+        "layer_types": ["full_attention", "sliding_attention", "sliding_attention", "full_attention"], "rope_scaling": YARN,
+    }, "o200k", [{"layer_types": ["sliding_attention", "full_attention"] * 2}], dtype="BF16", prompt=60),
     case("phi3", {**PHI3, "original_max_position_embeddings": 1024}, "phi3", shards=2, dtype="BF16"),
     case("phi3, short factors", {**PHI3, "rope_scaling": LONGROPE}, "phi3", [{"rope_scaling": None}], context=256, prompt=100),
     case("phi3, long factors", {**PHI3, "rope_scaling": LONGROPE}, "phi3", [{"rope_scaling": None}], context=512, prompt=300),
@@ -139,6 +154,21 @@ CASES = [
         "rope_scaling": {key: value[:6] if isinstance(value, list) else value for key, value in LONGROPE.items()},
     }, "phi3", [{"partial_rotary_factor": 1.0, "rope_scaling": None}], context=512),
 ]
+
+
+def gpt_oss_experts(result, p, c):
+    experts, hidden, feed = c["num_local_experts"], c["hidden_size"], c["intermediate_size"]
+    result[f"{p}.self_attn.sinks"] = [c["num_attention_heads"]]
+    result[f"{p}.mlp.router.weight"] = [experts, hidden]
+    result[f"{p}.mlp.router.bias"] = [experts]
+    for name, rows, columns in (("gate_up_proj", 2 * feed, hidden), ("down_proj", hidden, feed)):
+        e = f"{p}.mlp.experts.{name}"
+        result[f"{e}_bias"] = [experts, rows]
+        if "quantization_config" in c:
+            result[f"{e}_blocks"] = [experts, rows, columns // 32, 16]
+            result[f"{e}_scales"] = [experts, rows, columns // 32]
+        else:
+            result[e] = [experts, columns, rows]
 
 
 def shapes(config, vocab_size):
@@ -171,7 +201,9 @@ def shapes(config, vocab_size):
             bias = family.startswith("Qwen2") or c.get("attention_bias", False)
             for part, rows in (("q", queries), ("k", keys), ("v", keys)):
                 add(f"self_attn.{part}_proj", rows, hidden, bias)
-            if "num_experts" in c:
+            if family == "GptOssForCausalLM":
+                gpt_oss_experts(result, p, c)
+            elif "num_experts" in c:
                 add("mlp.gate", c["num_experts"], hidden)
             else:
                 for part in ("gate", "up"):
@@ -181,7 +213,7 @@ def shapes(config, vocab_size):
                     add(f"mlp.experts.{expert}.{part}_proj", c["moe_intermediate_size"], hidden)
                 add(f"mlp.experts.{expert}.down_proj", hidden, c["moe_intermediate_size"])
         add("self_attn.o_proj", hidden, queries, c.get("attention_bias", False))
-        if "num_experts" not in c:
+        if "num_experts" not in c and "num_local_experts" not in c:
             add("mlp.down_proj", hidden, feed, c.get("mlp_bias", False))
         if family.startswith(("Qwen3", "Gemma3")):
             add("self_attn.q_norm", head_dim)

@@ -1,6 +1,6 @@
 """Forward passes of decoder-only transformers in double precision, written from the published architectures:
 Llama (arXiv 2302.13971, 2407.21783), Mistral (2310.06825), Qwen2 (2407.10671), Qwen3 (2505.09388), Gemma 2 (2408.00118),
-Gemma 3 (2503.19786), Phi-3 (2404.14219), Granite (its model cards), SmolLM3 (its report); YaRN (2309.00071), LongRoPE (2402.13753). No cache: every call computes the
+Gemma 3 (2503.19786), Phi-3 (2404.14219), Granite (its model cards), SmolLM3 (its report), gpt-oss (2508.10925); YaRN (2309.00071), LongRoPE (2402.13753). No cache: every call computes the
 whole text. Reads the config as it stands in config.json and the tensors under their names in a checkpoint.
 """
 import math
@@ -9,10 +9,12 @@ import numpy as np
 
 
 class Forward:
-    def __init__(self, config, weights, context=None, gelu=None):
-        """`context` is what the text may grow to; it decides between the long and the short factors of LongRoPE."""
+    def __init__(self, config, weights, context=None, gelu=None, to_mxfp4=None):
+        """`context` is what the text may grow to; it decides between the long and the short factors of LongRoPE.
+        `to_mxfp4` is what happens to the numbers that are multiplied by weights in MXFP4."""
         self.c, self.w, self.context = config, weights, context
         self.gelu = gelu or gelu_tanh
+        self.to_mxfp4 = to_mxfp4 or (lambda x: x)
         self.family = config["architectures"][0].replace("ForCausalLM", "")
         self.gemma = self.family.startswith("Gemma")
         self.heads = config["num_attention_heads"]
@@ -58,6 +60,8 @@ class Forward:
     def feed_forward(self, x, p):
         if self.family == "Qwen3Moe":
             return self.experts(x, p)
+        if self.family == "GptOss":
+            return self.biased_experts(x, p)
         if self.family == "Phi3":
             gate, up = np.split(self.linear(x, f"{p}.mlp.gate_up_proj"), 2, axis=-1)
         else:
@@ -78,6 +82,22 @@ class Forward:
                 e = f"{p}.mlp.experts.{expert}"
                 inner = silu(self.linear(x[token], f"{e}.gate_proj")) * self.linear(x[token], f"{e}.up_proj")
                 result[token] += row[expert] / total * self.linear(inner, f"{e}.down_proj")
+        return result
+
+    def biased_experts(self, x, p):
+        """gpt-oss: shares among those that are chosen; gate and up in turns, both bounded, and one is added to up."""
+        c, limit = self.c, self.c["swiglu_limit"]
+        e = f"{p}.mlp.experts"
+        scores = self.linear(x, f"{p}.mlp.router")
+        result = np.zeros_like(x)
+        for token, row in enumerate(scores):
+            chosen = np.argsort(-row)[:c["num_experts_per_tok"]]
+            shares = np.exp(row[chosen] - row[chosen].max())
+            for expert, share in zip(chosen, shares / shares.sum()):
+                both = self.to_mxfp4(x[token]) @ self.w[f"{e}.gate_up_proj"][expert] + self.w[f"{e}.gate_up_proj_bias"][expert]
+                gate, up = np.minimum(both[::2], limit), np.clip(both[1::2], -limit, limit)
+                inner = gate / (1 + np.exp(-1.702 * gate)) * (up + 1)
+                result[token] += share * (self.to_mxfp4(inner) @ self.w[f"{e}.down_proj"][expert] + self.w[f"{e}.down_proj_bias"][expert])
         return result
 
     def qkv(self, x, p):
@@ -102,8 +122,12 @@ class Forward:
         scores = np.einsum("ihd,jhd->hij", q, k) * self.attention_scale()
         scores = soft_cap(scores, self.c.get("attn_logit_softcapping"))
         scores = np.where(self.visible(n, layer), scores, -np.inf)
-        weights = np.exp(scores - scores.max(axis=-1, keepdims=True))
-        weights /= weights.sum(axis=-1, keepdims=True)
+        most = scores.max(axis=-1, keepdims=True)
+        weights = np.exp(scores - most)
+        sinks = self.w.get(f"{p}.self_attn.sinks") if self.c.get("sinks", True) else None
+        # A share of the attention goes nowhere.
+        nowhere = 0.0 if sinks is None else np.exp(sinks[:, None, None] - most)
+        weights /= weights.sum(axis=-1, keepdims=True) + nowhere
         return self.linear(np.einsum("hij,jhd->ihd", weights, v).reshape(n, -1), f"{p}.self_attn.o_proj")
 
     def has_positions(self, layer):
@@ -122,7 +146,7 @@ class Forward:
         c = self.c
         if "layer_types" in c:
             return c["layer_types"][layer] == "sliding_attention"
-        if self.family == "Gemma2":
+        if self.family in ("Gemma2", "GptOss"):
             return layer % 2 == 0
         if self.family == "Gemma3":
             return (layer + 1) % c.get("sliding_window_pattern", 6) != 0
@@ -171,8 +195,10 @@ class Forward:
         def dimension(rotations):
             return dim * math.log(original / (rotations * 2 * math.pi)) / (2 * math.log(theta))
 
-        low = max(math.floor(dimension(scaling.get("beta_fast", 32))), 0)
-        high = min(math.ceil(dimension(scaling.get("beta_slow", 1))), dim - 1)
+        low, high = dimension(scaling.get("beta_fast", 32)), dimension(scaling.get("beta_slow", 1))
+        if scaling.get("truncate", True):
+            low, high = math.floor(low), math.ceil(high)
+        low, high = max(low, 0), min(high, dim - 1)
         ramp = np.clip((np.arange(dim // 2) - low) / max(high - low, 0.001), 0, 1)
         temperature = scaling.get("attention_factor", 0.1 * math.log(factor) + 1)
         return inverse / factor * ramp + inverse * (1 - ramp), temperature
@@ -208,6 +234,14 @@ def gelu_by_table(x):
     """As llama.cpp has it on a CPU: a table from half precision to half precision, between -10 and 10."""
     looked_up = gelu_tanh(x.astype(np.float16).astype(np.float64)).astype(np.float16).astype(np.float64)
     return np.where(x <= -10, 0.0, np.where(x >= 10, x, looked_up))
+
+
+def in_8_bits(x):
+    """As llama.cpp has it on a CPU: whole numbers up to 127 times a scale in half precision, for each 32."""
+    blocks = x.reshape(-1, 32)
+    scale = np.abs(blocks).max(axis=-1, keepdims=True) / 127
+    whole = np.round(blocks / np.where(scale == 0, 1, scale))
+    return (whole * scale.astype(np.float16).astype(np.float64)).reshape(x.shape)
 
 
 def soft_cap(x, cap):

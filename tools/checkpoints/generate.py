@@ -3,7 +3,7 @@
     python3 generate.py [--out ../../test/model/reference/checkpoints]
 
 logits.json: for each case its config, the shapes of its tensors, a prompt, logits at some positions and a greedy
-continuation. tokenizers.json: the tokenizers, and ids of many strings. Needs numpy only.
+continuation. tokenizers.json: the tokenizers, and ids of many strings. Needs numpy and regex.
 """
 import argparse
 import base64
@@ -13,10 +13,10 @@ import os
 import numpy as np
 
 from cases import CASES, shapes, stored_names, text_of
-from forward import Forward, gelu_by_table
+from forward import Forward, gelu_by_table, in_8_bits
 from strings import strings
 from tokenizers import TOKENIZERS, encode, sentence_piece_model, vocab_size
-from weights import hashed, tensor
+from weights import from_mxfp4, hashed, tensor
 
 STEPS = 8
 POSITIONS = 4
@@ -25,7 +25,17 @@ MATTERS = 0.02
 
 def load(config, vocab):
     around = 0 if "Gemma" in config["architectures"][0] else 1
-    return {name: tensor(name, shape, around) for name, shape in shapes(config, vocab).items()}
+    weights = {name: tensor(name, shape, around) for name, shape in shapes(config, vocab).items()}
+    for name in [name for name in weights if name.endswith("_blocks")]:
+        whole = name.removesuffix("_blocks")
+        weights[whole] = from_mxfp4(weights[name], weights[f"{whole}_scales"]).swapaxes(1, 2)
+    return weights
+
+
+def as_llama(config):
+    """llama.cpp always rounds the borders of YaRN."""
+    scaling = config.get("rope_scaling") or {}
+    return config if scaling.get("truncate", True) else {**config, "rope_scaling": {**scaling, "truncate": True}}
 
 
 def with_vocab(config, vocab):
@@ -41,12 +51,17 @@ def rounded(row):
 def reference(case):
     vocab = vocab_size(TOKENIZERS[case["tokenizer"]])
     config = with_vocab(case["config"], vocab)
-    text = text_of(config)
+    trained = text_of(config)
+    text = as_llama(trained)
     weights = load(text, vocab)
     forward = Forward(text, weights, case["context"])
     prompt = [int(v) % vocab for v in hashed(f"prompt of {case['name']}", case["prompt"]) + 128]
     rows = forward.logits(prompt)
-    by_table = Forward(text, weights, case["context"], gelu_by_table).logits(prompt) if forward.gemma else None
+    if text is not trained:
+        exact = Forward(trained, weights, case["context"]).logits(prompt)
+        print(f"{case['name']}: rounding the borders of YaRN changes the logits by {np.abs(exact - rows).max():.4f}")
+    rounding = {"gelu": gelu_by_table} if forward.gemma else {"to_mxfp4": in_8_bits} if "quantization_config" in text else None
+    rounded_as_llama = None if rounding is None else Forward(text, weights, case["context"], **rounding).logits(prompt)
     for change in case["without"]:
         other = Forward({**text, **change}, weights, case["context"]).logits(prompt)
         difference = np.abs(other - rows).max()
@@ -62,14 +77,16 @@ def reference(case):
         "name": case["name"], "config": config, "tokenizer": case["tokenizer"], "dtype": case["dtype"], "shards": case["shards"],
         "context": case["context"], "shapes": shapes(text, vocab), "prompt": prompt,
         **({"stored": stored_names(weights, case["prefix"])} if "prefix" in case else {}),
+        **({"fused": True} if case.get("fused") else {}),
         "logits": [{"position": p, "values": rounded(rows[p]),
-                    **({} if by_table is None else {"by_table": rounded(by_table[p])})} for p in positions],
+                    **({} if rounded_as_llama is None else {"rounded_as_llama": rounded(rounded_as_llama[p])})} for p in positions],
         "greedy": ids[len(prompt):], "gaps": [round(gap, 4) for gap in gaps],
     }
 
 
 def tokenization(tokenizer):
-    texts = strings([token["content"] for token in tokenizer["json"]["added_tokens"] if token["special"]])
+    texts = strings([token["content"] for token in tokenizer["json"]["added_tokens"] if token["special"]],
+                    is_cased=tokenizer.get("digits", 1) is None)
     entry = {"name": tokenizer["name"], "json": tokenizer["json"], "bos": tokenizer["bos"], "eos": tokenizer["eos"],
              "cases": [[text, encode(tokenizer, text)] for text in texts]}
     if "pieces" in tokenizer:

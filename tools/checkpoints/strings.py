@@ -17,11 +17,20 @@ ALPHABETS = [
 ]
 
 
-def strings(specials):
+# For patterns that look at case and marks.
+CASED = [
+    "हिन्दी में", "हिन्दी-हिन्दी", "ภาษาไทย", "ÉCOLE", "École", "éCOLE", "ÉcoleÉcole", "ÜBERÜber", "iPhone", "macOS", "XMLHttpRequest", "getElementByID",
+    "aB", "Ab", "AB", "aBcD", "ABCdef", "I'LL", "i'll", "ı'ſ x'ſ", "it'S'RE", "'s", "''s", "cafe\u0301", "CAFE\u0301", "e\u0301E\u0301", "\u0301a", "!\u0301a", "ǅungla",
+    "ʰʱ", "aʰB", "日本語ABC日本語abc", "ABC日本", "//", "a//b", "!/\n/x", ".\n\n/ a", " /\r\n", "x /y", "1a2B3c", "12345a", "\u0085a", "a\u0085\u0085b", "\u2028x", "\x1c\x1da",
+    "tab\tTab\tTAB", "  Äb  cD", "ÀÈÌàèì ÀÈÌ", "Привет МИР мИр", "ΑΒΓαβγΑ", "ﬀﬁ ﬁS", "ªº", "Ⅷⅷ", "٣٤٥٦",
+]
+
+
+def strings(specials, is_cased=False):
     """`specials` are those of the tokenizer; the strings are the same on every machine."""
     rng = random.Random(7)
     made = ["".join(rng.choice(alphabet) for _ in range(rng.randint(1, 24))) for alphabet in ALPHABETS for _ in range(12)]
     marked = [template.replace("@", special) for special in specials
               for template in ("@", "@the cat", "the cat@", "the @ cat", "@\nthe", "@@", "@ the@ cat\n@ ", "@  x")]
     # Five spaces and more are cut differently by every rule there is.
-    return [text for text in [*PLAIN, *made, *marked] if " " * 5 not in text and "\n" * 3 not in text]
+    return [text for text in [*PLAIN, *(CASED if is_cased else []), *made, *marked] if " " * 5 not in text and "\n" * 3 not in text]

@@ -5,6 +5,8 @@ import struct
 import unicodedata
 from collections import Counter
 
+import regex
+
 CORPUS = (
     "The cat sat on the mat and the dog sat near the cat. There is a house in the town of Pebbleford, and in that house "
     "there lives a man who tells stories about the sea, the mountains and the stars. When the night comes, he says: "
@@ -13,11 +15,21 @@ CORPUS = (
     "We don't know what they'd do. He'd said so; she's sure. Tokens and merges, merges and tokens, again and again.\n"
     "def main():\n    return [x for x in range(10)]\n"
 )
+# Marks behind letters, and capitals beyond ASCII, over and over: what is trained on this has tokens that a wrong cut would break.
+CASED_CORPUS = CORPUS + (
+    "हिन्दी में लिखा हुआ हिन्दी का पाठ, हिन्दी की किताब। ภาษาไทยเป็นภาษาที่ใช้ในประเทศไทย ภาษาไทย. ÉCOLE École ÉCOLE École ÜBER Über ÜBER. "
+    "iPhone macOS XMLHttpRequest getElementById XMLHttpRequest iPhone I'LL DON'T I'LL it's IT'S cafe\u0301 cafe\u0301 // a/b//c ///\n"
+)
 CONTRACTIONS = ("'s", "'t", "'re", "'ve", "'m", "'ll", "'d")
 LLAMA3_PATTERN = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 QWEN2_PATTERN = LLAMA3_PATTERN.replace(r"\p{N}{1,3}", r"\p{N}")
+UPPER, LOWER, FRONT = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]", r"[^\r\n\p{L}\p{N}]?"
+CASED_REST = r" ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
+CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+O200K_PATTERN = f"{FRONT}{UPPER}*{LOWER}+{CONTRACTION}|{FRONT}{UPPER}+{LOWER}*{CONTRACTION}|\\p{{N}}{{1,3}}|{CASED_REST}"
+TEKKEN_PATTERN = f"{FRONT}{UPPER}*{LOWER}+|{FRONT}{UPPER}+{LOWER}*|\\p{{N}}|{CASED_REST}"
 
 
 def byte_letters():
@@ -109,8 +121,10 @@ def bpe(symbols, ranks):
 
 
 def byte_level(name, pattern, digits, ignore_merges, specials, bos, eos):
-    sequences = ["".join(LETTERS[b] for b in word.encode()) for word in words(CORPUS, digits)]
-    merges = train(sequences, 64)
+    """`digits` is null where the pattern itself cuts words."""
+    cut = words(CORPUS, digits) if digits else regex.findall(pattern, CASED_CORPUS)
+    sequences = ["".join(LETTERS[b] for b in word.encode()) for word in cut]
+    merges = train(sequences, 64 if digits else 160)
     vocab = [*LETTERS.values(), *("".join(pair) for pair in merges)]
     added = [{"id": len(vocab) + i, "content": text, "special": special, "normalized": False, "lstrip": False,
               "rstrip": False, "single_word": False} for i, (text, special) in enumerate(specials)]
@@ -118,8 +132,8 @@ def byte_level(name, pattern, digits, ignore_merges, specials, bos, eos):
     byte_step = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
     template = {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": bos, "type_id": 0}},
                                                          {"Sequence": {"id": "A", "type_id": 0}}]}
-    return {"name": name, "digits": digits, "bos": bos, "eos": eos, "json": {
-        "version": "1.0", "added_tokens": added, "normalizer": None if bos else {"type": "NFC"},
+    return {"name": name, "digits": digits, "pattern": pattern, "bos": bos, "eos": eos, "json": {
+        "version": "1.0", "added_tokens": added, "normalizer": None if bos or not digits else {"type": "NFC"},
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": [split, byte_step]},
         "post_processor": {"type": "Sequence", "processors": [byte_step, template]} if bos else byte_step,
         "decoder": byte_step,
@@ -190,6 +204,11 @@ TOKENIZERS = {t["name"]: t for t in (
         ("<|eot_id|>", True)], "<|begin_of_text|>", "<|eot_id|>"),
     byte_level("qwen2", QWEN2_PATTERN, 1, False, [
         ("<|endoftext|>", True), ("<|im_start|>", True), ("<|im_end|>", True), ("<think>", False)], None, "<|im_end|>"),
+    byte_level("o200k", O200K_PATTERN, None, False, [
+        ("<|startoftext|>", True), ("<|endoftext|>", True), ("<|return|>", True), ("<|constrain|>", True), ("<|channel|>", True),
+        ("<|start|>", True), ("<|end|>", True), ("<|message|>", True), ("<|call|>", True)], None, "<|return|>"),
+    byte_level("tekken", TEKKEN_PATTERN, None, True, [
+        ("<s>", True), ("</s>", True), ("[INST]", True), ("[/INST]", True), ("[TOOL_CALLS]", True)], "<s>", "</s>"),
     sentence_piece("llama2", "always", LLAMA_FRONT, []),
     sentence_piece("mistral", "first", LLAMA_FRONT, [("[INST]", True, False), ("[/INST]", True, False)]),
     sentence_piece("gemma", "none", [("<pad>", CONTROL), ("<eos>", CONTROL), ("<bos>", CONTROL), ("<unk>", UNKNOWN)],
@@ -237,7 +256,8 @@ def encode_plain(tokenizer, text, is_first, vocab, ranks):
     if "digits" in tokenizer:
         if tokenizer["json"]["normalizer"] is not None:
             text = unicodedata.normalize("NFC", text)
-        for word in words(text, tokenizer["digits"]):
+        digits = tokenizer["digits"]
+        for word in words(text, digits) if digits else regex.findall(tokenizer["pattern"], text):
             written = "".join(LETTERS[byte] for byte in word.encode())
             if tokenizer["json"]["model"]["ignore_merges"] and written in vocab:
                 yield vocab[written]

@@ -25,8 +25,16 @@ def hashed(name, count):
 
 
 def tensor(name, shape, norms_around):
-    """`norms_around`: 1, or 0 where the architecture adds the one itself."""
-    v = hashed(name, int(np.prod(shape))).reshape(shape).astype(np.float64)
+    """`norms_around`: 1, or 0 where the architecture adds the one itself. Blocks and scales of MXFP4 are bytes."""
+    v = hashed(name, int(np.prod(shape))).reshape(shape)
+    if name.endswith("_blocks"):
+        return v + 128
+    if name.endswith("_scales"):
+        return 119 + (v + 128) % 4
+    v = v.astype(np.float64)
+    # Large enough for the activation's limit to matter.
+    if name.endswith("gate_up_proj_bias"):
+        return v / 16
     if name.endswith("norm.weight"):
         return norms_around + np.floor(v / 4) / 128
     if name == "model.embed_tokens.weight":
@@ -34,3 +42,12 @@ def tensor(name, shape, norms_around):
     if name == "lm_head.weight":
         return v / 256
     return v / 512
+
+
+MXFP4 = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+
+
+def from_mxfp4(blocks, scales):
+    """The numbers of blocks of 16 bytes, the lower half of a byte first, times powers of two: OCP's MX specification."""
+    numbers = np.stack([MXFP4[blocks & 15], MXFP4[blocks >> 4]], axis=-1).reshape(*blocks.shape[:-1], 32)
+    return (numbers * np.exp2(scales[..., None].astype(np.float64) - 127)).reshape(*scales.shape[:-1], -1)

@@ -18,11 +18,34 @@ export type TensorChange =
    * the two rows in `types` added. llama.cpp adds the first row to every token.
    */
   | { readonly kind: 'both-segments'; readonly types: string }
+  /** Each matrix of a stack with rows and columns exchanged, then of its rows those that are picked. */
+  | { readonly kind: 'transpose'; readonly picks: RowPick }
+  /** Of each row every other number. */
+  | { readonly kind: 'pick-numbers'; readonly picks: Exclude<RowPick, 'all'> }
 
-type TensorOrigin =
+/** Where two matrices are one, row by row in turns: gpt-oss's gate (`even`) and up (`odd`). */
+export type RowPick = 'all' | 'even' | 'odd'
+
+/** Tensors of one shape behind each other: the experts of a layer. */
+export interface StackedOrigin {
+  readonly kind: 'stacked'
+  readonly names: readonly string[]
+  /** One tensor that newer releases have in their place: of each expert the part of its rows with this number. */
+  readonly fused: { readonly name: string; readonly part: number; readonly parts: number }
+}
+
+/** Blocks of 32 numbers of 4 bits, and the scale of each: llama.cpp has them too, in another order. */
+export interface Mxfp4Origin {
+  readonly kind: 'mxfp4'
+  readonly blocks: string
+  readonly scales: string
+  readonly picks: RowPick
+}
+
+export type TensorOrigin =
   | (TensorChange & { readonly name: string })
-  /** Tensors of one shape behind each other: the experts of a layer. */
-  | { readonly kind: 'stacked'; readonly names: readonly string[] }
+  | StackedOrigin
+  | Mxfp4Origin
   /** Not in the checkpoint. */
   | { readonly kind: 'computed'; readonly values: Float32Array }
 

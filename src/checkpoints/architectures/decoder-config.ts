@@ -9,6 +9,8 @@ import { readRope, type Rope, type RopeScalingKind } from './rope-scaling.ts'
 const MAX_SIZE = 2 ** 24
 /** llama.cpp's LLAMA_MAX_LAYERS. */
 const MAX_LAYERS = 512
+/** llama.cpp's LLAMA_MAX_EXPERTS. */
+export const MAX_EXPERTS = 512
 
 /** What llama.cpp's graph of an architecture implements. */
 export interface DecoderTraits {
@@ -23,6 +25,10 @@ export interface DecoderTraits {
   readonly rotatesPartly: boolean
   /** Flags of the config that must have these values: the graph does not implement the others. */
   readonly requiredFlags: Readonly<Record<string, boolean>>
+  /** The one `quant_method` of weights that are quantized already and are taken as they are. @default none */
+  readonly quantMethod?: string
+  /** Whether llama.cpp's rounding of YaRN's borders is accepted where the config has none. @default false */
+  readonly roundsYarnBorders?: boolean
   /** transformers' values for fields that the config lacks. */
   readonly defaults: {
     readonly rmsEpsilon: number
@@ -79,13 +85,15 @@ export function readDecoderConfig(config: JsonObject, traits: DecoderTraits): De
       defaultTheta: defaults.ropeTheta,
       contextLength,
       rotatedSize: sizes.rotatedSize,
+      roundsYarnBorders: traits.roundsYarnBorders ?? false,
     }),
     hasTiedEmbeddings: flagField(config, 'tie_word_embeddings', defaults.hasTiedEmbeddings),
   }
 }
 
 /** Refuses settings that change the result and that llama.cpp's graph does not implement. */
-function checkSupported(config: JsonObject, { activation, requiredFlags }: DecoderTraits): void {
+function checkSupported(config: JsonObject, traits: DecoderTraits): void {
+  const { activation, requiredFlags, quantMethod } = traits
   const { [activation.field]: named, quantization_config: quantization } = config.fields
   const given = named ?? activation.value
   if (given !== activation.value) {
@@ -94,7 +102,9 @@ function checkSupported(config: JsonObject, { activation, requiredFlags }: Decod
       `${quoted(activation.field)} must be ${quoted(activation.value)}, but is ${shown(given)}`,
     )
   }
-  if (quantization !== undefined && quantization !== null) {
+  const method = isRecord(quantization) ? quantization['quant_method'] : undefined
+  const isTaken = quantMethod !== undefined && method === quantMethod
+  if (quantization !== undefined && quantization !== null && !isTaken) {
     throw unconvertible(config, 'its weights are already quantized; give the full-precision checkpoint')
   }
   for (const [name, required] of Object.entries(requiredFlags)) {

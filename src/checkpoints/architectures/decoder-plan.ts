@@ -2,7 +2,13 @@
  * Makes the whole plan of a conversion from a decoder's config and the rows of its tensor table. Holds the rows that
  * several architectures share; each architecture puts its own table together.
  */
-import type { ArchitecturePlan, MetadataEntry, TensorChange, TensorPlan } from './architecture-plan.ts'
+import type {
+  ArchitecturePlan,
+  MetadataEntry,
+  StackedOrigin,
+  TensorChange,
+  TensorPlan,
+} from './architecture-plan.ts'
 import type { DecoderConfig } from './decoder-config.ts'
 import { gguf } from '../gguf/gguf-format.ts'
 import { ropeMetadata, ropeTensors } from './rope-scaling.ts'
@@ -17,9 +23,15 @@ export interface LayerTensor {
   readonly hasBias?: boolean
   readonly change?: TensorChange | undefined
   /** Where it is one of so many experts: they are one tensor in GGUF, and `{}` in `hf` stands for their number. */
-  readonly experts?: number
+  readonly experts?: LayerExperts
   /** @default false */
   readonly isF32?: boolean
+}
+
+interface LayerExperts {
+  readonly count: number
+  /** The tensor that newer releases have in their place, by its name behind the last dot, and which part of it this is. */
+  readonly fused: StackedOrigin['fused']
 }
 
 interface DecoderTable {
@@ -85,8 +97,19 @@ function plansOf({
   isF32,
 }: LayerTensor): TensorPlan[] {
   if (experts !== undefined) {
-    const names = Array.from({ length: experts }, (_, expert) => `${hf.replace('{}', String(expert))}.weight`)
-    return [{ name: `${ggufName}.weight`, shape: [experts, ...shape], origin: { kind: 'stacked', names } }]
+    const names = Array.from(
+      { length: experts.count },
+      (_, expert) => `${hf.replace('{}', String(expert))}.weight`,
+    )
+    const { name, part, parts } = experts.fused
+    const fused = { name: hf.replace(/\{\}.*$/, name), part, parts }
+    return [
+      {
+        name: `${ggufName}.weight`,
+        shape: [experts.count, ...shape],
+        origin: { kind: 'stacked', names, fused },
+      },
+    ]
   }
   const plan = (part: 'weight' | 'bias', partShape: readonly number[]): TensorPlan => ({
     name: `${ggufName}.${part}`,

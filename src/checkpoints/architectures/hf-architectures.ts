@@ -9,6 +9,7 @@ import { type DecoderTraits, readDecoderConfig } from './decoder-config.ts'
 import { layerNorms, planDecoder } from './decoder-plan.ts'
 import { badFile, quoted } from '../file-errors.ts'
 import { planGemma2, planGemma3 } from './gemma-architecture.ts'
+import { planGptOss } from './gpt-oss-architecture.ts'
 import type { JsonObject } from '../json-file.ts'
 import { LLAMA_TRAITS, planGranite, planLlama, planMistral, planSmolLm3 } from './llama-architecture.ts'
 import { planQwen2, planQwen3, planQwen3Moe } from './qwen-architecture.ts'
@@ -35,6 +36,7 @@ export const HF_ARCHITECTURES: ReadonlyMap<unknown, (config: JsonObject) => Arch
   ['Gemma3ForCausalLM', planGemma3],
   ['Gemma3ForConditionalGeneration', planGemma3Text],
   ['Mistral3ForConditionalGeneration', planMistral3Text],
+  ['GptOssForCausalLM', planGptOss],
   ['Phi3ForCausalLM', planPhi3],
   ['BertModel', planBert],
   ['BertForSequenceClassification', planBertReranker],

@@ -4,7 +4,7 @@
  */
 import type { ArchitecturePlan } from './architecture-plan.ts'
 import { qwenSlidingWindow, withinWindow } from './attention-window.ts'
-import { type DecoderConfig, type DecoderTraits, readDecoderConfig } from './decoder-config.ts'
+import { type DecoderConfig, type DecoderTraits, MAX_EXPERTS, readDecoderConfig } from './decoder-config.ts'
 import {
   attentionTensors,
   feedForwardTensors,
@@ -37,8 +37,6 @@ const QWEN3_MOE: DecoderTraits = {
   // Without `head_dim` it is a share of the hidden size.
   defaults: LLAMA_TRAITS.defaults,
 }
-/** llama.cpp's LLAMA_MAX_EXPERTS. */
-const MAX_EXPERTS = 512
 
 export function planQwen2(config: JsonObject): ArchitecturePlan {
   const decoder = readQwen(config, QWEN2)
@@ -89,11 +87,18 @@ function qwen3Attention(decoder: DecoderConfig): LayerTensor[] {
 }
 
 function expertTensors({ hiddenSize }: DecoderConfig, experts: number, size: number): LayerTensor[] {
+  // Newer releases of transformers have the experts of a layer in one tensor, gate above up.
   const expert = (name: string, shape: readonly number[]): LayerTensor => ({
     gguf: `ffn_${name}_exps`,
     hf: `mlp.experts.{}.${name}_proj`,
     shape,
-    experts,
+    experts: {
+      count: experts,
+      fused:
+        name === 'down'
+          ? { name: 'down_proj', part: 0, parts: 1 }
+          : { name: 'gate_up_proj', part: name === 'gate' ? 0 : 1, parts: 2 },
+    },
   })
   return [
     { gguf: 'ffn_gate_inp', hf: 'mlp.gate', shape: [experts, hiddenSize], isF32: true },

@@ -13,6 +13,7 @@ const OPTIONS: RopeOptions = {
   defaultTheta: 10_000,
   contextLength: 64,
   rotatedSize: 4,
+  roundsYarnBorders: false,
 }
 const readRope = (object: ReturnType<typeof config>, changes: Partial<RopeOptions> = {}) =>
   readRopeOf(object, { ...OPTIONS, ...changes })

@@ -48,6 +48,8 @@ export interface RopeOptions {
   readonly defaultTheta: number
   readonly contextLength: number
   readonly rotatedSize: number
+  /** Whether llama.cpp's rounding of YaRN's borders is accepted where the config has none. */
+  readonly roundsYarnBorders: boolean
 }
 
 /** Names of old versions. */
@@ -113,11 +115,12 @@ function yarnScale(factor: number, multiplier = 1): number {
   return factor <= 1 ? 1 : 0.1 * multiplier * Math.log(factor) + 1
 }
 
-function readYarnScaling(scaling: JsonObject, { contextLength }: RopeOptions): RopeScaling {
+function readYarnScaling(scaling: JsonObject, options: RopeOptions): RopeScaling {
+  const { contextLength, roundsYarnBorders } = options
   const factor = positiveNumberField(scaling, 'factor')
   if (factor < 1)
     throw badFile(scaling.path, `is not usable: the "factor" of YaRN must be at least 1, but is ${factor}`)
-  if (!flagField(scaling, 'truncate', true)) {
+  if (!flagField(scaling, 'truncate', true) && !roundsYarnBorders) {
     throw unconvertible(scaling, 'YaRN must round its borders ("truncate" true)')
   }
   const { attention_factor: given, mscale, mscale_all_dim: mscaleAll } = scaling.fields

@@ -3,10 +3,18 @@
  * checks that all of it can be converted. `convert.ts` writes what this accepts, unless a weight is NaN, infinite or too
  * large for its type.
  */
-import type { ArchitecturePlan, TensorChange, TensorPlan } from '../architectures/architecture-plan.ts'
+import type {
+  ArchitecturePlan,
+  Mxfp4Origin,
+  RowPick,
+  StackedOrigin,
+  TensorChange,
+  TensorOrigin,
+  TensorPlan,
+} from '../architectures/architecture-plan.ts'
 import { badFile, quoted } from '../file-errors.ts'
 import { type FloatType, isFloatType } from '../gguf/float-conversion.ts'
-import { gguf, type GgufMetadata, type GgufTensor, mostCommonType } from '../gguf/gguf-format.ts'
+import { GGML_TYPES, gguf, type GgufMetadata, type GgufTensor, mostCommonType } from '../gguf/gguf-format.ts'
 import { type GgufLayout, layoutGguf } from '../gguf/gguf-writer.ts'
 import { generalMetadata } from './general-metadata.ts'
 import { planArchitecture } from '../architectures/hf-architectures.ts'
@@ -20,8 +28,8 @@ import type { SafetensorsTensor } from '../safetensors/safetensors-file.ts'
 /** The type of matrices; `source` keeps the checkpoint's own. Vectors are always F32, which llama.cpp requires. */
 export type TensorType = 'f16' | 'f32' | 'bf16' | 'source'
 
-/** The origin of a tensor's data. */
-type TensorData =
+/** The origin of the data of a tensor of floats. */
+type FloatData =
   | { readonly kind: 'computed'; readonly values: Float32Array }
   /** Behind each other. */
   | { readonly kind: 'stacked'; readonly parts: readonly StoredData[] }
@@ -35,10 +43,19 @@ interface StoredData {
   /** Of `both-segments`. */
   readonly segmentTypes?: SafetensorsTensor
 }
-export interface PlannedTensor extends GgufTensor {
-  readonly type: FloatType
-  readonly data: TensorData
+
+/** Both are stored. */
+export interface Mxfp4Data {
+  readonly blocks: SafetensorsTensor
+  readonly scales: SafetensorsTensor
+  readonly picks: RowPick
 }
+
+export type PlannedTensor = GgufTensor &
+  (
+    | { readonly type: FloatType; readonly data: FloatData }
+    | { readonly type: 'MXFP4'; readonly data: Mxfp4Data }
+  )
 
 /** The planned file without the origin of its data: plain data that crosses threads. */
 export interface PlannedFile {
@@ -56,8 +73,8 @@ const FLOAT_TYPES: Readonly<Record<Exclude<TensorType, 'source'>, FloatType>> = 
   f32: 'F32',
   bf16: 'BF16',
 }
-/** llama.cpp's file types "all F32", "mostly F16", "mostly BF16". */
-const FILE_TYPE_IDS: Readonly<Record<FloatType, number>> = { F32: 0, F16: 1, BF16: 32 }
+/** llama.cpp's file types "all F32", "mostly F16", "mostly BF16", "mostly MXFP4". */
+const FILE_TYPE_IDS: Readonly<Record<PlannedTensor['type'], number>> = { F32: 0, F16: 1, BF16: 32, MXFP4: 38 }
 
 /** @throws StartError when the checkpoint is damaged or cannot be converted. */
 export async function planConversion(
@@ -106,12 +123,7 @@ function planTensors(
   tensorType: TensorType,
 ): PlannedTensor[] {
   const planned = architecture.tensors.map((plan) => planTensor(plan, checkpoint, tensorType))
-  const used = new Set(
-    architecture.tensors.flatMap(({ origin }) => {
-      if (origin.kind === 'computed') return []
-      return origin.kind === 'stacked' ? origin.names : [origin.name]
-    }),
-  )
+  const used = new Set(architecture.tensors.flatMap(({ origin }) => storedNames(origin, checkpoint)))
   for (const name of checkpoint.tensors.keys()) {
     if (!used.has(name) && !architecture.isRedundant(name)) {
       throw badFile(
@@ -121,6 +133,19 @@ function planTensors(
     }
   }
   return planned
+}
+
+function storedNames(origin: TensorOrigin, checkpoint: Checkpoint): readonly string[] {
+  switch (origin.kind) {
+    case 'computed':
+      return []
+    case 'stacked':
+      return isFused(origin, checkpoint) ? [origin.fused.name] : origin.names
+    case 'mxfp4':
+      return [origin.blocks, origin.scales]
+    default:
+      return [origin.name]
+  }
 }
 
 function planTensor(
@@ -134,10 +159,13 @@ function planTensor(
   }
   const matrixTypeOf = (dtype: FloatType) => (tensorType === 'source' ? dtype : FLOAT_TYPES[tensorType])
   if (origin.kind === 'stacked') {
-    const parts = origin.names.map((part): StoredData => {
-      const tensor = findTensor(checkpoint, part, shape.slice(1))
-      return { kind: 'stored', tensor, dtype: floatType(tensor), change: { kind: 'copy' } }
-    })
+    const tensors = isFused(origin, checkpoint)
+      ? fusedExperts(origin, checkpoint, shape)
+      : origin.names.map((part) => findTensor(checkpoint, part, shape.slice(1)))
+    const parts = tensors.map((tensor): StoredData => ({
+      ...{ kind: 'stored', tensor, dtype: floatType(tensor) },
+      change: { kind: 'copy' },
+    }))
     return {
       name,
       shape: ggufShape,
@@ -145,10 +173,11 @@ function planTensor(
       data: { kind: 'stacked', parts },
     }
   }
-  const [rows = 0, ...columns] = shape
+  if (origin.kind === 'mxfp4') {
+    return { name, shape: ggufShape, type: 'MXFP4', data: mxfp4Data(origin, checkpoint, shape) }
+  }
   const skippedRows = origin.kind === 'skip-rows' ? origin.rows : 0
-  const storedRows = origin.kind === 'both-segments' ? rows / 2 : rows + skippedRows
-  const tensor = withoutRows(findTensor(checkpoint, origin.name, [storedRows, ...columns]), skippedRows)
+  const tensor = withoutRows(findTensor(checkpoint, origin.name, storedShape(origin, shape)), skippedRows)
   const dtype = floatType(tensor)
   const segmentTypes = origin.kind === 'both-segments' ? checkpoint.tensors.get(origin.types) : undefined
   return {
@@ -160,6 +189,74 @@ function planTensor(
       ...(segmentTypes !== undefined && { segmentTypes }),
     },
   }
+}
+
+/** Of a tensor that becomes one of this shape. */
+function storedShape(change: TensorChange, shape: readonly number[]): readonly number[] {
+  const [rows = 0, ...columns] = shape
+  const [last = 0] = shape.slice(-1)
+  switch (change.kind) {
+    case 'skip-rows':
+      return [rows + change.rows, ...columns]
+    case 'both-segments':
+      return [rows / 2, ...columns]
+    case 'pick-numbers':
+      return [...shape.slice(0, -1), 2 * last]
+    case 'transpose': {
+      const [outputs = 0] = columns
+      return [rows, last, outputs * matricesIn(change.picks)]
+    }
+    case 'copy':
+    case 'add-one':
+    case 'interleave-heads':
+      return shape
+  }
+}
+
+/** How many matrices are one where these of its rows are picked. */
+function matricesIn(picks: RowPick): number {
+  return picks === 'all' ? 1 : 2
+}
+
+function isFused({ names, fused }: StackedOrigin, { tensors }: Checkpoint): boolean {
+  const [first = ''] = names
+  return !tensors.has(first) && tensors.has(fused.name)
+}
+
+/** Of each expert its own rows. */
+function fusedExperts(
+  { fused }: StackedOrigin,
+  checkpoint: Checkpoint,
+  [count = 0, rows = 0, columns = 0]: readonly number[],
+): SafetensorsTensor[] {
+  const { name, part, parts } = fused
+  const all = findTensor(checkpoint, name, [count, rows * parts, columns])
+  const sizeBytes = all.sizeBytes / (count * parts)
+  return Array.from({ length: count }, (_, expert) => ({
+    ...all,
+    shape: [rows, columns],
+    offsetBytes: all.offsetBytes + (expert * parts + part) * sizeBytes,
+    sizeBytes,
+  }))
+}
+
+function mxfp4Data(
+  { blocks, scales, picks }: Mxfp4Origin,
+  checkpoint: Checkpoint,
+  [count = 0, rows = 0, columns = 0]: readonly number[],
+): Mxfp4Data {
+  const { blockElements } = GGML_TYPES.MXFP4
+  const scaleShape = [count, rows * matricesIn(picks), columns / blockElements]
+  return {
+    blocks: bytesOnly(findTensor(checkpoint, blocks, [...scaleShape, blockElements / 2])),
+    scales: bytesOnly(findTensor(checkpoint, scales, scaleShape)),
+    picks,
+  }
+}
+
+function bytesOnly(tensor: SafetensorsTensor): SafetensorsTensor {
+  if (tensor.dtype === 'U8') return tensor
+  throw badFile(tensor.filePath, `has tensor ${quoted(tensor.name)} of type ${tensor.dtype}, not of U8`)
 }
 
 function floatType({ name, filePath, dtype }: SafetensorsTensor): FloatType {

@@ -1,11 +1,14 @@
 /**
- * Converts a Hugging Face checkpoint to GGUF, streamed: at most one attention head or one chunk of a tensor is in
- * memory. Called in the conversion's worker thread; writes only to the path it is given.
+ * Converts a Hugging Face checkpoint to GGUF, streamed: at most one attention head, one expert's matrix or one chunk of a
+ * tensor is in memory. Called in the conversion's worker thread; writes only to the path it is given.
  */
 import { dirname } from 'node:path'
 import { planConversion, type PlannedTensor, type TensorType } from './conversion-plan.ts'
+import { pickNumbers, transposeMatrix } from './expert-matrices.ts'
+import { mxfp4Chunks } from './mxfp4.ts'
 import { readFileChunks } from '../open-file.ts'
 import { requireRoom } from '../disk-room.ts'
+import type { TensorChange } from '../architectures/architecture-plan.ts'
 import { badFile, quoted } from '../file-errors.ts'
 import {
   convertFloats,
@@ -14,6 +17,7 @@ import {
   type FloatType,
   isFloatType,
 } from '../gguf/float-conversion.ts'
+import { elementCount } from '../gguf/gguf-format.ts'
 import type { SafetensorsTensor } from '../safetensors/safetensors-file.ts'
 import { writeGguf } from '../gguf/gguf-writer.ts'
 import type { HfFiles } from '../checkpoint-files.ts'
@@ -46,27 +50,29 @@ export async function convertCheckpoint(options: ConvertOptions): Promise<void> 
   })
 }
 
-async function* tensorChunks({
+function tensorChunks(tensor: PlannedTensor): AsyncGenerator<Uint8Array> {
+  return tensor.type === 'MXFP4' ? mxfp4Chunks(tensor.name, tensor.data) : floatChunks(tensor)
+}
+
+type FloatTensor = Exclude<PlannedTensor, { readonly type: 'MXFP4' }>
+
+async function* floatChunks({
   data,
   type,
   name,
-}: Pick<PlannedTensor, 'data' | 'type' | 'name'>): AsyncGenerator<Uint8Array> {
+}: Pick<FloatTensor, 'data' | 'type' | 'name'>): AsyncGenerator<Uint8Array> {
   if (data.kind === 'computed') {
     yield new Uint8Array(data.values.buffer, data.values.byteOffset, data.values.byteLength)
     return
   }
   if (data.kind === 'stacked') {
-    for (const part of data.parts) yield* tensorChunks({ name, type, data: part })
+    for (const part of data.parts) yield* floatChunks({ name, type, data: part })
     return
   }
   const { tensor, dtype, change } = data
-  const headRows = change.kind === 'interleave-heads' ? change.headRows : null
-  const rowBytes = tensor.sizeBytes / (tensor.shape[0] ?? 1)
-  const chunkBytes = headRows === null ? CHUNK_BYTES : wholeHeads(headRows * rowBytes)
-  for await (const chunk of readFileChunks(tensor, chunkBytes)) {
+  for await (const chunk of readFileChunks(tensor, chunkBytes(tensor, change))) {
     checkFinite(findNonFinite(chunk, dtype), `holds a NaN or an Infinity in tensor ${quoted(tensor.name)}`)
-    const rows = headRows === null ? chunk : interleaveHeadRows(chunk, headRows, rowBytes)
-    const converted = convertFloats(rows, dtype, type)
+    const converted = convertFloats(reordered(chunk, tensor, change), dtype, type)
     // Widening cannot overflow; narrowing can.
     if (FLOAT_BYTES[type] === 2 && dtype !== type) {
       checkFinite(
@@ -119,6 +125,34 @@ function toFloat32(bytes: Uint8Array, dtype: string): Float32Array {
 function plusOne(bytes: Uint8Array): Uint8Array {
   const values = new Float32Array(bytes.buffer, bytes.byteOffset, bytes.length / 4)
   return new Uint8Array(values.map((value) => value + 1).buffer)
+}
+
+/** What is reordered in one piece. */
+function chunkBytes({ sizeBytes, shape }: SafetensorsTensor, change: TensorChange): number {
+  const firstBytes = sizeBytes / (shape[0] ?? 1)
+  if (change.kind === 'interleave-heads') return wholeHeads(change.headRows * firstBytes)
+  return change.kind === 'transpose' ? firstBytes : CHUNK_BYTES
+}
+
+function reordered(
+  chunk: Uint8Array,
+  { sizeBytes, shape }: SafetensorsTensor,
+  change: TensorChange,
+): Uint8Array {
+  const numberBytes = sizeBytes / elementCount(shape)
+  switch (change.kind) {
+    case 'interleave-heads':
+      return interleaveHeadRows(chunk, change.headRows, sizeBytes / (shape[0] ?? 1))
+    case 'transpose':
+      return transposeMatrix(chunk, { columns: shape.at(-1) ?? 1, numberBytes, picks: change.picks })
+    case 'pick-numbers':
+      return pickNumbers(chunk, numberBytes, change.picks)
+    case 'copy':
+    case 'add-one':
+    case 'skip-rows':
+    case 'both-segments':
+      return chunk
+  }
 }
 
 /** As many whole heads as fit a chunk, at least one. */

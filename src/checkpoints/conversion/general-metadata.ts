@@ -93,7 +93,7 @@ function baseModelMetadata(ids: readonly string[]): MetadataEntry[] {
 /** `596M`; of a mixture of experts their number and what one of them makes with all that they share: `128x1.8B`. */
 export function sizeLabel(tensors: readonly GgufTensor[]): string {
   const count = (some: readonly GgufTensor[]) => some.reduce((sum, { shape }) => sum + elementCount(shape), 0)
-  const ofExperts = tensors.filter(({ name }) => name.includes('_exps.'))
+  const ofExperts = tensors.filter(({ name }) => name.endsWith('_exps.weight'))
   const experts = ofExperts[0]?.shape.at(-1) ?? 0
   const all = count(tensors)
   if (experts === 0) return rounded(all)

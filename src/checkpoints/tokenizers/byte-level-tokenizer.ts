@@ -8,7 +8,12 @@ import type { MetadataEntry } from '../architectures/architecture-plan.ts'
 import { badFile, shown, unconvertible } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
 import { flagField, isRecord, type JsonObject, objectField } from '../json-file.ts'
-import { NORMALIZING_PRE_TOKENIZERS, TOKENIZER_KEYS } from './tokenizer-keys.ts'
+import {
+  CASED_PRE_TOKENIZERS,
+  isCased,
+  NORMALIZING_PRE_TOKENIZERS,
+  TOKENIZER_KEYS,
+} from './tokenizer-keys.ts'
 import {
   isStep,
   readMerges,
@@ -31,7 +36,14 @@ const QWEN35_PATTERN = String.raw`${CONTRACTIONS}|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]
 const SEED_CODER_PATTERN = String.raw`${CONTRACTIONS}|${LETTERS}|\p{N}{1}| ?[^\s\p{L}\p{N}\r\n]+|\s*[\r\n]+|\s+(?!\S)|\s+`
 const SINGLE_DIGITS = String.raw`\p{N}`
 
-/** By the value of `tokenizer.ggml.pre`. A pattern that llama.cpp only approximates (GPT-4o, Tekken) is not listed. */
+const UPPER = String.raw`[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`
+const LOWER = String.raw`[\p{Ll}\p{Lm}\p{Lo}\p{M}]`
+const FRONT = String.raw`[^\r\n\p{L}\p{N}]?`
+const CASED_REST = String.raw` ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+`
+const O200K_PATTERN = String.raw`${FRONT}${UPPER}*${LOWER}+${CONTRACTIONS}?|${FRONT}${UPPER}+${LOWER}*${CONTRACTIONS}?|\p{N}{1,3}|${CASED_REST}`
+const TEKKEN_PATTERN = String.raw`${FRONT}${UPPER}*${LOWER}+|${FRONT}${UPPER}+${LOWER}*|\p{N}|${CASED_REST}`
+
+/** By the value of `tokenizer.ggml.pre`. Where llama.cpp only approximates a pattern (`isCased`), our engine cuts words. */
 const PRE_TOKENIZERS: ReadonlyMap<
   string,
   { readonly patterns: readonly string[]; readonly ignoresMerges?: true }
@@ -43,6 +55,8 @@ const PRE_TOKENIZERS: ReadonlyMap<
   ['qwen2', { patterns: [QWEN2_PATTERN] }],
   ['qwen35', { patterns: [QWEN35_PATTERN] }],
   ['seed-coder', { patterns: [SEED_CODER_PATTERN] }],
+  ['gpt-4o', { patterns: [O200K_PATTERN] }],
+  ['tekken', { patterns: [TEKKEN_PATTERN] }],
 ])
 
 /** The one token whose spaces in front llama.cpp takes, where the pre-tokenizer has a certain name: RoBERTa's. */
@@ -65,7 +79,8 @@ export interface ConvertedTokenizer {
 export function byteLevelTokenizer(parts: TokenizerParts): ConvertedTokenizer {
   const { tokenizer, model, vocabulary, vocabSize } = parts
   checkSteps(tokenizer)
-  const found = findPreTokenizer(tokenizer, flagField(model, 'ignore_merges', false))
+  const ignoresMerges = flagField(model, 'ignore_merges', false)
+  const found = findPreTokenizer(tokenizer, ignoresMerges)
   const stripsBeforeMask =
     found === 'gpt-2' &&
     Array.from(vocabulary.added.values()).some((token) => token.stripsLeft && token.text === MASK)
@@ -91,6 +106,9 @@ export function byteLevelTokenizer(parts: TokenizerParts): ConvertedTokenizer {
     ...(normalizes === NORMALIZING_PRE_TOKENIZERS.has(pre)
       ? []
       : [[TOKENIZER_KEYS.nfc, gguf.bool(normalizes)] as const]),
+    ...(isCased(pre) && CASED_PRE_TOKENIZERS[pre].ignoresMerges !== ignoresMerges
+      ? [[TOKENIZER_KEYS.ignoresMerges, gguf.bool(ignoresMerges)] as const]
+      : []),
   ]
   return { metadata, tokens }
 }
@@ -128,7 +146,8 @@ function findPreTokenizer(tokenizer: JsonObject, ignoresMerges: boolean): string
   const patterns = splitPatterns(tokenizer)
   for (const [name, row] of PRE_TOKENIZERS) {
     const isSame = row.patterns.join('\n') === patterns.join('\n')
-    if (isSame && (row.ignoresMerges ?? false) === ignoresMerges) return name
+    // Our engine merges or does not as the file says.
+    if (isSame && (isCased(name) || (row.ignoresMerges ?? false) === ignoresMerges)) return name
   }
   const known = [...PRE_TOKENIZERS.keys()].join(', ')
   throw badFile(

@@ -3,8 +3,13 @@
  * missing, not a model, damaged, cut off. Reads the header only.
  */
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
-import { TOKENIZER_KEYS } from '../../checkpoints/tokenizers/tokenizer-keys.ts'
+import {
+  type CasedPreTokenizer,
+  isCased,
+  TOKENIZER_KEYS,
+} from '../../checkpoints/tokenizers/tokenizer-keys.ts'
 import { StartError } from '../../core/errors.ts'
+import { ADD_BOS_KEY, PRE_TOKENIZER_KEY } from './tokenizing/tokenizer-choice.ts'
 import { type Bindings, viewInt8 } from './ffi/bindings.ts'
 import type { Pointer } from './ffi/structs.ts'
 
@@ -25,6 +30,10 @@ export interface GgufSummary {
   readonly characterMap: Uint8Array | null
   /** Whether a text that begins with neither a space nor an added token gets a space in front. */
   readonly putsSpaceAtStart: boolean
+  /** The pre-tokenizer whose words our engine cuts; null for others. */
+  readonly casedWords: CasedPreTokenizer | null
+  /** Whether it says that a text begins with a token of its own, or that it does not. */
+  readonly saysBos: boolean
 }
 
 /** @throws StartError saying what is wrong with the file. */
@@ -47,6 +56,8 @@ export function checkGguf(api: Bindings, modelPath: string): GgufSummary {
       architecture: readArchitecture(api, header, modelPath),
       fileBytes: splitBytes(modelPath, firstBytes),
       characterMap: readCharacterMap(api, header, modelPath),
+      casedWords: readCasedWords(api, header),
+      saysBos: api.ggufFindKey(header, ADD_BOS_KEY) >= 0,
       putsSpaceAtStart: readFlag(api, header, TOKENIZER_KEYS.spaceAtStart),
     }
   } finally {
@@ -112,6 +123,13 @@ function readCharacterMap(api: Bindings, header: Pointer, modelPath: string): Ui
   const trieBytes = bytes === null ? 0 : new DataView(bytes.buffer).getUint32(0, true)
   if (bytes !== null && trieBytes % 4 === 0 && trieBytes + 4 < length) return bytes
   throw new StartError(`'${modelPath}' is damaged: ${CHARACTER_MAP_KEY} is no character map.`, 1)
+}
+
+function readCasedWords(api: Bindings, header: Pointer): CasedPreTokenizer | null {
+  const key = api.ggufFindKey(header, PRE_TOKENIZER_KEY)
+  if (key < 0 || api.ggufKeyType(header, key) !== STRING_TYPE) return null
+  const pre = api.ggufString(header, key)
+  return isCased(pre) ? pre : null
 }
 
 function readFlag(api: Bindings, header: Pointer, name: string): boolean {

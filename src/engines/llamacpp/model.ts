@@ -4,6 +4,7 @@
  */
 import { StartError } from '../../core/errors.ts'
 import type { LoadProgress, MetadataOverride, RunnerOptions } from '../../protocol/runner-options.ts'
+import type { CasedPreTokenizer } from '../../checkpoints/tokenizers/tokenizer-keys.ts'
 import { SECOND_SEGMENT_KEY } from '../../checkpoints/gguf/embedding-model.ts'
 import { type LoadPlan, NativeLoadError } from './devices/load-plan.ts'
 import { type Bindings, withDevices, withProgressCallback } from './ffi/bindings.ts'
@@ -12,6 +13,7 @@ import { withMetadataOverrides } from './metadata-overrides.ts'
 import type { Pointer } from './ffi/structs.ts'
 import {
   ADD_SPACE_KEY,
+  casedOverrides,
   chooseTokenizer,
   normalizesText,
   WPM_VOCABULARY,
@@ -36,6 +38,10 @@ export interface ModelOptions extends Pick<RunnerOptions, 'modelPath' | 'metadat
   readonly characterMap?: Uint8Array | null
   /** Whether our engine puts the space in front of a text. @default llama.cpp does what the file says */
   readonly putsSpaceAtStart?: boolean
+  /** The pre-tokenizer whose words our engine cuts. @default llama.cpp cuts them */
+  readonly casedWords?: CasedPreTokenizer | null
+  /** Whether the file says that a text begins with a token of its own, or not. @default true */
+  readonly saysBos?: boolean
 }
 
 /** @throws StartError when llama.cpp does not take the file, and has printed why on stderr, or a GPU has no room for it. */
@@ -89,8 +95,13 @@ function loadFile(api: Bindings, options: ModelOptions, onProgress: LoadProgress
   return handle
 }
 
-function overridesOf({ metadataOverrides = [], putsSpaceAtStart = false }: ModelOptions): MetadataOverride[] {
-  return [...metadataOverrides, ...(putsSpaceAtStart ? [NO_SPACE_IN_FRONT] : [])]
+function overridesOf(options: ModelOptions): MetadataOverride[] {
+  const { metadataOverrides = [], putsSpaceAtStart = false, casedWords = null, saysBos = true } = options
+  return [
+    ...metadataOverrides,
+    ...(putsSpaceAtStart ? [NO_SPACE_IN_FRONT] : []),
+    ...(casedWords === null ? [] : casedOverrides(saysBos, casedWords)),
+  ]
 }
 
 function describe(api: Bindings, handle: Pointer, options: ModelOptions) {

@@ -57,16 +57,13 @@ interface OpenWork {
 function openOnce(api: Bindings, work: OpenWork): OpenedWeights {
   const { options, summary, plan, onProgress, onNote } = work
   const { modelPath } = options
-  const { architecture, putsSpaceAtStart } = summary
   const memory = { availableBytes: availableMemoryBytes(), servingBytes: 0, loadingBytes: 0 }
   const { draft = null } = options
   const draftBytes = draft === null ? 0 : checkGguf(api, draft.modelPath).fileBytes
   const weights = { weightBytes: summary.fileBytes, kvCacheBytes: 0, draftBytes, replicas: 1, sourceBytes: 0 }
   checkMemory(modelPath, onHost(weights, plan?.plan ?? null), memory)
   const share = summary.fileBytes / (summary.fileBytes + draftBytes)
-  const model = openModel(api, { ...options, architecture, putsSpaceAtStart, plan }, (fraction) =>
-    onProgress(share * fraction),
-  )
+  const model = openModel(api, { ...options, ...summary, plan }, (fraction) => onProgress(share * fraction))
   let draftWeights: Model | null = null
   try {
     checkKvCacheType(model, options)

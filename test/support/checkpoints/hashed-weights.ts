@@ -24,9 +24,23 @@ export function hashedTensor(name: string, shape: readonly number[], normsAround
   return Float32Array.from({ length: count }, (_, index) => toWeight(hashed(seed, index)))
 }
 
+/** Of a tensor of bytes: blocks and scales of MXFP4; null for one of floats. */
+export function hashedBytes(name: string, shape: readonly number[]): Uint8Array | null {
+  const isScales = name.endsWith('_scales')
+  if (!isScales && !name.endsWith('_blocks')) return null
+  const seed = fnv1a(name)
+  const count = shape.reduce((product, size) => product * size, 1)
+  return Uint8Array.from({ length: count }, (_, index) => {
+    const byte = hashed(seed, index) + 128
+    return isScales ? 119 + (byte % 4) : byte
+  })
+}
+
 function scaleOf(name: string, normsAround: number): (value: number) => number {
   if (name.endsWith('norm.weight')) return (value) => normsAround + Math.floor(value / 4) / 128
   if (name === 'model.embed_tokens.weight') return (value) => value / 64
   if (name === 'lm_head.weight') return (value) => value / 256
+  // Large enough for the limit of gpt-oss's activation to matter.
+  if (name.endsWith('gate_up_proj_bias')) return (value) => value / 16
   return (value) => value / 512
 }

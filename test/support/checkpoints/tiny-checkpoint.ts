@@ -61,13 +61,20 @@ export function valuesOf(name: string, shape: number[]): Float32Array {
   )
 }
 
-export function safetensors(shapes: Shapes, dtype: FloatType, values = valuesOf): Buffer {
+/** @param values of each tensor; bytes where it is one of bytes, whatever the type of the others */
+export function safetensors(
+  shapes: Shapes,
+  dtype: FloatType,
+  values: (name: string, shape: number[]) => Float32Array | Uint8Array = valuesOf,
+): Buffer {
   let offset = 0
   const data: Uint8Array[] = []
   const header: Record<string, object> = {}
   for (const [name, shape] of Object.entries(shapes)) {
-    const bytes = convertFloats(new Uint8Array(values(name, shape).buffer), 'F32', dtype)
-    header[name] = { dtype, shape, data_offsets: [offset, offset + bytes.length] }
+    const given = values(name, shape)
+    const isBytes = given instanceof Uint8Array
+    const bytes = isBytes ? given : convertFloats(new Uint8Array(given.buffer), 'F32', dtype)
+    header[name] = { dtype: isBytes ? 'U8' : dtype, shape, data_offsets: [offset, offset + bytes.length] }
     offset += bytes.length
     data.push(bytes)
   }

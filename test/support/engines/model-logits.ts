@@ -15,8 +15,8 @@ interface LogitsOptions {
 
 export function openForLogits({ modelPath, maxSeqLen, kvCacheType = 'f32' }: LogitsOptions) {
   const api = loadLlama('off')
-  const { architecture, putsSpaceAtStart } = checkGguf(api, modelPath)
-  const model = openModel(api, { modelPath, architecture, putsSpaceAtStart }, () => {})
+  const summary = checkGguf(api, modelPath)
+  const model = openModel(api, { modelPath, ...summary }, () => {})
   const context = Context.open(api, model, {
     maxSeqLen,
     maxBatchSize: 1,

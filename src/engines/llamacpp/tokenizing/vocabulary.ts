@@ -8,6 +8,7 @@ import type { TextPrompt } from '../../../protocol/engine.ts'
 import type { RunnerOptions } from '../../../protocol/runner-options.ts'
 import type { TokenSlices } from '../../tokenizing/slice-job.ts'
 import type { Bindings } from '../ffi/bindings.ts'
+import { CasedWords } from './cased-words.ts'
 import { splitLongRuns } from './long-runs.ts'
 import type { Model } from '../model.ts'
 import type { OwnTokenizer } from './own-tokenizer.ts'
@@ -245,6 +246,8 @@ function openTokenizer(api: Bindings, { vocab, tokenizer }: VocabularyData): Own
       return null
     case 'word-piece':
       return WordPiece.read(api, vocab, tokenizer)
+    case 'cased-words':
+      return new CasedWords(api, vocab, tokenizer)
     case 'unigram':
       return Unigram.read(api, vocab, tokenizer)
   }

@@ -44,6 +44,48 @@ const LLAMA_3_2_1B = {
   vocab_size: 128_256,
 }
 
+const GPT_OSS_20B = {
+  ...COMMON,
+  architectures: ['GptOssForCausalLM'],
+  attention_bias: true,
+  eos_token_id: 200_002,
+  experts_per_token: 4,
+  head_dim: 64,
+  hidden_act: 'silu',
+  hidden_size: 2880,
+  initial_context_length: 4096,
+  intermediate_size: 2880,
+  layer_types: Array.from({ length: 24 }, (_, layer) =>
+    layer % 2 === 0 ? 'sliding_attention' : 'full_attention',
+  ),
+  max_position_embeddings: 131_072,
+  model_type: 'gpt_oss',
+  num_attention_heads: 64,
+  num_experts_per_tok: 4,
+  num_hidden_layers: 24,
+  num_key_value_heads: 8,
+  num_local_experts: 32,
+  pad_token_id: 199_999,
+  quantization_config: {
+    modules_to_not_convert: ['model.layers.*.self_attn', 'model.layers.*.mlp.router', 'lm_head'],
+    quant_method: 'mxfp4',
+  },
+  rms_norm_eps: 1e-5,
+  rope_scaling: {
+    beta_fast: 32,
+    beta_slow: 1,
+    factor: 32,
+    original_max_position_embeddings: 4096,
+    rope_type: 'yarn',
+    truncate: false,
+  },
+  rope_theta: 150_000,
+  sliding_window: 128,
+  swiglu_limit: 7,
+  tie_word_embeddings: false,
+  vocab_size: 201_088,
+}
+
 const MISTRAL_7B_V0_3 = {
   ...COMMON,
   architectures: ['MistralForCausalLM'],
@@ -517,7 +559,37 @@ describe('a release', () => {
     for (const [old, now] of pairs) expect(plan(now)).toEqual(plan(old))
   })
 
+  it('converts gpt-oss 20B, with its experts in MXFP4', () => {
+    const { tensors, metadata } = planArchitecture({ path: 'config.json', fields: GPT_OSS_20B })
+    const count = tensors.reduce((sum, { shape }) => sum + elementCount(shape), 0)
+    expect(count).toBe(20_914_757_184)
+    const values = new Map(metadata.map(([key, value]) => [key, value]))
+    expect(values.get('gpt-oss.expert_count')).toEqual({ type: 'uint32', value: 32 })
+    expect(values.get('gpt-oss.attention.sliding_window')).toEqual({ type: 'uint32', value: 128 })
+    expect(values.get('gpt-oss.rope.scaling.factor')).toEqual({ type: 'float32', value: 32 })
+    expect(tensors.find(({ name }) => name === 'blk.23.ffn_up_exps.weight')).toEqual({
+      name: 'blk.23.ffn_up_exps.weight',
+      shape: [32, 2880, 2880],
+      origin: {
+        kind: 'mxfp4',
+        blocks: 'model.layers.23.mlp.experts.gate_up_proj_blocks',
+        scales: 'model.layers.23.mlp.experts.gate_up_proj_scales',
+        picks: 'odd',
+      },
+    })
+  })
+
   it.each([
+    [
+      'gpt-oss with another limit',
+      { ...GPT_OSS_20B, swiglu_limit: 5 },
+      /"swiglu_limit" must be 7, but is 5\.$/,
+    ],
+    [
+      'gpt-oss in another format',
+      { ...GPT_OSS_20B, quantization_config: { quant_method: 'awq' } },
+      /its weights are already quantized; give the full-precision checkpoint\.$/,
+    ],
     [
       'Llama 4, which sees',
       {

@@ -8,6 +8,13 @@ import type { TextPrompt } from '../../protocol/engine.ts'
 import { chooseFormat, type FormatModel, markersOf, reasoningMarkers } from './formats/choose-format.ts'
 import type { PartReader } from './reading/answer-part.ts'
 import { CallReader } from './reading/call-reader.ts'
+import {
+  HARMONY_HEADER,
+  HARMONY_MARKERS,
+  HARMONY_REASONING,
+  HarmonyReader,
+  isHarmony,
+} from './reading/harmony-reader.ts'
 import { ReasoningReader } from './reading/reasoning-reader.ts'
 import { toConstraint } from './tool-constraint.ts'
 
@@ -37,21 +44,28 @@ export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: Ans
   const { specialTexts } = model
   const reasoning = reasoningMarkers(model.chatTemplate)
   const tools = callableTools(chat)
-  if (tools.length === 0 && reasoning === null) {
+  const harmony = isHarmony(model.chatTemplate)
+  if (tools.length === 0 && reasoning === null && !harmony) {
     return { constraint, relaxedConstraint: null, shownSpecialTexts: [], createReader: null }
   }
 
   const { format } = chooseFormat(model)
-  const markers = [...(tools.length > 0 ? format.markers : []), ...markersOf(reasoning)]
+  const markers = [
+    ...(tools.length > 0 ? format.markers : []),
+    ...(harmony ? HARMONY_MARKERS : markersOf(reasoning)),
+  ]
   const shownSpecialTexts = markers.filter((marker) => specialTexts.includes(marker))
   const end = endOf(prompt)
+  const startsInHeader = harmony && end.endsWith(HARMONY_HEADER)
+  const isHeld = constraint !== null || (tools.length > 0 && mustCall(chat))
   const isReasoning = reasoning !== null && end.endsWith(reasoning.open)
   const isControlled = specialTexts.includes(format.trigger)
   const startsInCalls = tools.length > 0 && mustCall(chat) && isControlled && end.endsWith(format.trigger)
   const shape = {
     calls: tools.length === 0 ? null : { chat, format, isBegun: startsInCalls },
     constraint,
-    reasoningEnd: isReasoning ? reasoning.close : null,
+    reasoning:
+      startsInHeader && isHeld ? HARMONY_REASONING : isReasoning ? { begin: '', end: reasoning.close } : null,
     shownSpecialTexts,
   }
   const schemas = new Map(tools.map(({ name, parameters }) => [name, parameters]))
@@ -68,10 +82,13 @@ export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: Ans
     constraint: toConstraint(shape),
     relaxedConstraint: tools.length === 0 ? null : toConstraint({ ...shape, isRelaxed: true }),
     shownSpecialTexts,
-    createReader: () =>
-      reasoning === null || startsInCalls
-        ? createNext()
-        : new ReasoningReader({ markers: reasoning, isOpen: isReasoning, next: createNext() }),
+    createReader: () => {
+      const next = createNext()
+      if (harmony) return new HarmonyReader({ startsInHeader, tools: new Set(schemas.keys()), next })
+      return reasoning === null || startsInCalls
+        ? next
+        : new ReasoningReader({ markers: reasoning, isOpen: isReasoning, next })
+    },
   }
 }
 

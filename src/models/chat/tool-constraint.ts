@@ -14,8 +14,8 @@ export interface AnswerShape {
   readonly constraint: Constraint | null
   /** Whether arguments of tools that are not strict may be any object: where their schemas cannot be kept to. @default false */
   readonly isRelaxed?: boolean
-  /** The end of the reasoning that the prompt has begun; null where it has not. */
-  readonly reasoningEnd: string | null
+  /** What reasoning in front of it begins and ends with, nothing where the prompt has begun it; null without. */
+  readonly reasoning: { readonly begin: string; readonly end: string } | null
   /** Control tokens that are text of the answer. */
   readonly shownSpecialTexts: readonly string[]
 }
@@ -29,12 +29,14 @@ interface CallShape {
 
 /** Null where any text is fine. */
 export function toConstraint({ calls: shape, constraint, ...more }: AnswerShape): Constraint | null {
-  const { reasoningEnd, shownSpecialTexts, isRelaxed = false } = more
-  if (shape === null && (constraint === null || reasoningEnd === null)) return constraint
+  const { reasoning, shownSpecialTexts, isRelaxed = false } = more
+  if (shape === null && (constraint === null || reasoning === null)) return constraint
   const calls = shape !== null && isRelaxed ? { ...shape, chat: relax(shape.chat) } : shape
   const answer = answerFormat(calls, constraint)
-  const reasoning = tag('', { type: 'any_text' }, reasoningEnd ?? '')
-  const format = reasoningEnd === null ? answer : { type: 'sequence', elements: [reasoning, answer] }
+  const format =
+    reasoning === null
+      ? answer
+      : { type: 'sequence', elements: [tag(reasoning.begin, { type: 'any_text' }, reasoning.end), answer] }
   return {
     kind: 'structural-tag',
     tag: JSON.stringify({ type: 'structural_tag', format }),

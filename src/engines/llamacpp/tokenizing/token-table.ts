@@ -12,6 +12,8 @@ const CONTROL = 1 << 3
 const USER_DEFINED = 1 << 4
 const STRIPS_SPACE_BEFORE = 1 << 7
 const STRIPS_SPACE = STRIPS_SPACE_BEFORE | (1 << 8)
+/** gpt-oss's control tokens, of which llama.cpp makes text that any user could write. */
+const HARMONY_MARKER = /^<\|(?:start|end|message|channel|constrain)\|>$/
 const SPACE = 0x20
 const NEWLINE = 0x0a
 /** Vocabulary types whose tokens stand for the very bytes of the text: SentencePiece BPE and byte-level BPE. */
@@ -56,18 +58,20 @@ export function readTokenTable(api: Bindings, vocab: Pointer): TokenTable {
       bytes = larger
       length = api.tokenToPiece(vocab, id, bytes.subarray(start), bytes.length - start, 0, false)
     }
+    const attributes = api.vocabAttributes(vocab, id)
+    const isMarker = (attributes & USER_DEFINED) !== 0 && HARMONY_MARKER.test(api.vocabText(vocab, id))
+    if (isMarker) length = 0
     offsets[id + 1] = start + length
     maxTokenBytes = Math.max(maxTokenBytes, length)
     if (length === 1) hasByte[bytes[start] as number] = 1
     if (api.vocabIsEog(vocab, id)) isEndOfGeneration[id] = 1
 
-    const attributes = api.vocabAttributes(vocab, id)
     if ((attributes & STRIPS_SPACE) !== 0) isExact = false
     stripsSpaceBefore ||= (attributes & STRIPS_SPACE_BEFORE) !== 0
     if ((attributes & (CONTROL | UNKNOWN | USER_DEFINED)) === 0) continue
     const text = api.vocabText(vocab, id)
     addedTexts.push(text)
-    if ((attributes & (CONTROL | UNKNOWN)) === 0) continue
+    if (!isMarker && (attributes & (CONTROL | UNKNOWN)) === 0) continue
     if (text !== '') {
       specialTexts.push(text)
       specialTokenIds.push(id)

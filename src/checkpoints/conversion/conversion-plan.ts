@@ -136,16 +136,9 @@ function planTensors(
 }
 
 function storedNames(origin: TensorOrigin, checkpoint: Checkpoint): readonly string[] {
-  switch (origin.kind) {
-    case 'computed':
-      return []
-    case 'stacked':
-      return isFused(origin, checkpoint) ? [origin.fused.name] : origin.names
-    case 'mxfp4':
-      return [origin.blocks, origin.scales]
-    default:
-      return [origin.name]
-  }
+  if (origin.kind === 'computed') return []
+  if (origin.kind === 'stacked') return isFused(origin, checkpoint) ? [origin.fused.name] : origin.names
+  return origin.kind === 'mxfp4' ? [origin.blocks, origin.scales] : [origin.name]
 }
 
 function planTensor(

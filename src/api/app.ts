@@ -5,6 +5,7 @@
 import type { Socket } from 'node:net'
 import Fastify, { LogController, type FastifyInstance } from 'fastify'
 import type { Clock } from '../core/clock.ts'
+import { InvariantError } from '../core/errors.ts'
 import type { Firewall } from '../guards/firewall/firewall.ts'
 import { keepRequestId } from '../net/requests/request-head.ts'
 import { requireDeclaredAccess } from './pipeline/access.ts'
@@ -59,6 +60,8 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     return503OnClosing: false,
     genReqId: ({ headers }) => keepRequestId(headers['x-request-id']),
     http: serverOptions(bounds),
+    // Those that are set below; without any here Fastify loads its own first.
+    schemaController: { compilersFactory: { buildValidator: isSet, buildSerializer: isSet } },
     clientErrorHandler: createClientErrorListener(isUnwelcome),
     frameworkErrors: (thrown, request, reply) => {
       // These requests pass no gate.
@@ -90,6 +93,10 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   // In a plugin of their own, so that the documentation is listening when they register.
   app.register(async (routes) => registerRoutes(routes, deps))
   return app
+}
+
+function isSet(): never {
+  throw new InvariantError('Fastify made a compiler of its own.')
 }
 
 function registerRoutes(app: FastifyInstance, deps: AppDeps): void {

@@ -5,7 +5,6 @@ import { SecretText } from '../../core/text/secret-text.ts'
 import { AdapterEngine } from '../../engines/process/host/adapter-engine.ts'
 import { AttachedEngine } from '../../engines/process/host/attached-engine.ts'
 import { ReplicatedEngine } from '../../engines/process/host/replicated-engine.ts'
-import { RemoteEngine } from '../../engines/remote/remote-engine.ts'
 import type { Engine, EnginePlace } from '../../protocol/engine.ts'
 import type { Log } from '../../telemetry/log.ts'
 import type { UpstreamMetrics } from '../../telemetry/upstream-metrics.ts'
@@ -26,6 +25,7 @@ interface WorkerEnginesDeps {
 export function createWorkerEngines({ channel, log, upstreams }: WorkerEnginesDeps) {
   return async ({ version, modelId, engine: data }: VersionData): Promise<OpenedEngine> => {
     if (data.kind === 'upstream') {
+      const { RemoteEngine } = await import('../../engines/remote/remote-engine.ts')
       const { endpoints, model, apiKey } = data.source
       const secret = apiKey === null ? null : new SecretText(apiKey)
       // What its endpoints answer is in the supervisor's log.

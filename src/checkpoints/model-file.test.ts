@@ -194,6 +194,29 @@ describe('the worker thread', () => {
     await expect(stopped).rejects.toThrow('aborted')
   })
 
+  it('says of a model that takes images how many tensors are left out, and what they are called', async () => {
+    const { convertInWorker } = await importBuilt()
+    const text = {
+      ...{ hidden_size: 8, intermediate_size: 12, num_hidden_layers: 2, num_attention_heads: 2 },
+      ...{ num_key_value_heads: 1, vocab_size: 6, max_position_embeddings: 32, tie_word_embeddings: true },
+    }
+    const ofImages = {
+      'vision_tower.patch_conv.weight': [2, 2],
+      'vision_tower.ln_pre.weight': [2],
+      'multi_modal_projector.linear_1.weight': [2, 2],
+    }
+    const checkpoint = await write({
+      name: 'images',
+      config: { architectures: ['Mistral3ForConditionalGeneration'], text_config: text },
+      weights: { 'model.safetensors': safetensors({ ...SHAPES, ...ofImages }, 'F16') },
+    })
+    const leftOut: unknown[] = []
+    const options = { convert: convertInWorker, onLeftOut: (tensors: unknown) => leftOut.push(tensors) }
+    await resolve(checkpoint, options)
+    await resolve(await write({ name: 'text-alone' }), options)
+    expect(leftOut).toEqual([{ count: 3, prefixes: ['multi_modal_projector', 'vision_tower'] }])
+  })
+
   it('converts as the main thread does, reports progress, and hands on what is wrong', async () => {
     const { convertInWorker } = await importBuilt()
     const checkpoint = await write()

@@ -7,7 +7,7 @@ import type { MetadataOverride } from '../protocol/runner-options.ts'
 import { metadataOverrides } from './architectures/gguf-overrides.ts'
 import { cachedArtifact } from './cache/artifact-cache.ts'
 import { type CheckpointPaths, findCheckpointFiles, type HfFiles } from './checkpoint-files.ts'
-import type { TensorType } from './conversion/conversion-plan.ts'
+import type { LeftOutTensors, TensorType } from './conversion/conversion-plan.ts'
 import { convertInWorker } from './conversion/conversion-thread.ts'
 import type { convertCheckpoint } from './conversion/convert.ts'
 import { badFile } from './file-errors.ts'
@@ -28,6 +28,8 @@ export interface ResolveOptions extends CheckpointPaths {
   readonly isOpened?: boolean
   /** Called when the cache holds a damaged conversion of it. */
   readonly onDamaged?: (path: string) => void
+  /** Called when a part of it is not converted. */
+  readonly onLeftOut?: (leftOut: LeftOutTensors) => void
   readonly signal?: AbortSignal
   /** How to convert. @default in a worker thread */
   readonly convert?: typeof convertCheckpoint
@@ -61,6 +63,7 @@ async function cachedConversion(source: HfFiles, options: ResolveOptions): Promi
     onProgress,
     isOpened,
     onDamaged,
+    onLeftOut,
     signal,
     convert = convertInWorker,
   } = options
@@ -70,7 +73,7 @@ async function cachedConversion(source: HfFiles, options: ResolveOptions): Promi
     sources: () => sourcesOf(source),
     manifest: { from: [weightsPath, configPath, tokenizerPath], as: tensorType },
     make: async (outputPath, isUnchanged) => {
-      await convert({ source, tensorType, outputPath, onProgress, signal })
+      await convert({ source, tensorType, outputPath, onProgress, onLeftOut, signal })
       if (await isUnchanged()) return
       throw badFile(weightsPath, 'or a file beside it changed while it was converted')
     },

@@ -37,6 +37,7 @@ const DOWNLOAD_SHARE = 0.8
 /** Of converting and quantizing together. */
 const WEIGHTS_SHARE = 0.9
 const CONVERSION_SHARE = 0.5
+const LEFT_OUT = 'the tensors that read images are left out of the conversion: the model takes text only'
 
 export interface PrepareOptions extends Pick<
   RunnerOptions,
@@ -180,6 +181,7 @@ async function prepareWeights(
     onProgress: weights.step(mode === 'none' ? 1 : CONVERSION_SHARE),
     isOpened: mode === 'none',
     onDamaged: (file) => log.warn({ model: modelId, file }, DAMAGED_FILE),
+    onLeftOut: ({ count, prefixes }) => log.warn({ model: modelId, tensors: count, prefixes }, LEFT_OUT),
     signal,
   })
   if (mode === 'none') return { ...resolved, quantized: null }

@@ -57,6 +57,18 @@ export type PlannedTensor = GgufTensor &
     | { readonly type: 'MXFP4'; readonly data: Mxfp4Data }
   )
 
+/** Tensors of a checkpoint that a model of text alone has no use for. */
+export interface LeftOutTensors {
+  readonly count: number
+  /** What their names begin with. */
+  readonly prefixes: readonly string[]
+}
+
+interface PlannedConversion extends GgufLayout<PlannedTensor> {
+  /** Null where all is converted. */
+  readonly leftOut: LeftOutTensors | null
+}
+
 /** The planned file without the origin of its data: plain data that crosses threads. */
 export interface PlannedFile {
   readonly headerBytes: Uint8Array<ArrayBuffer>
@@ -77,13 +89,11 @@ const FLOAT_TYPES: Readonly<Record<Exclude<TensorType, 'source'>, FloatType>> = 
 const FILE_TYPE_IDS: Readonly<Record<PlannedTensor['type'], number>> = { F32: 0, F16: 1, BF16: 32, MXFP4: 38 }
 
 /** @throws StartError when the checkpoint is damaged or cannot be converted. */
-export async function planConversion(
-  source: HfFiles,
-  tensorType: TensorType,
-): Promise<GgufLayout<PlannedTensor>> {
+export async function planConversion(source: HfFiles, tensorType: TensorType): Promise<PlannedConversion> {
   const config = await readJsonObject(source.configPath)
   const architecture = planArchitecture(config)
-  const checkpoint = textHalf(await openCheckpoint(source.weightsPath), architecture)
+  const whole = await openCheckpoint(source.weightsPath)
+  const checkpoint = textHalf(whole, architecture)
   const tensors = planTensors(architecture, checkpoint, tensorType)
   const files = {
     config,
@@ -106,7 +116,13 @@ export async function planConversion(
     ...poolingMetadata(architecture, await readOptionalJsonObject(source.poolingConfigPath)),
     ...tokenizerMetadata(files, architecture.vocabSize, architecture.isEncoder),
   ])
-  return layoutGguf(metadata, tensors)
+  return { ...layoutGguf(metadata, tensors), leftOut: leftOutTensors(whole, architecture) }
+}
+
+function leftOutTensors({ tensors }: Checkpoint, { textName }: ArchitecturePlan): LeftOutTensors | null {
+  const names = [...tensors.keys()].filter((name) => textName?.(name) === null)
+  const prefixes = new Set(names.map((name) => /^(?:model\.)?[^.]+/.exec(name)?.[0] ?? name))
+  return names.length === 0 ? null : { count: names.length, prefixes: [...prefixes].sort() }
 }
 
 /** Under the names of the plan; those that are left out are not among them. */

@@ -6,7 +6,7 @@ import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
 import { workerEntry } from '../../core/concurrency/worker-channel.ts'
 import { InvariantError } from '../../core/errors.ts'
 import type { HfFiles } from '../checkpoint-files.ts'
-import type { PlannedFile, TensorType } from './conversion-plan.ts'
+import type { LeftOutTensors, PlannedFile, TensorType } from './conversion-plan.ts'
 import type { ConvertOptions } from './convert.ts'
 
 /** Server → thread, as its `workerData`. */
@@ -14,13 +14,15 @@ export type ConversionWork =
   | ({ readonly type: 'convert' } & Pick<ConvertOptions, 'source' | 'tensorType' | 'outputPath'>)
   | { readonly type: 'plan'; readonly source: HfFiles; readonly tensorType: TensorType }
 
-/** What it answers: the planned file, or null for a conversion. */
-export type ConversionAnswer = PlannedFile | null
+export type ConversionAnswer =
+  | { readonly type: 'converted'; readonly leftOut: LeftOutTensors | null }
+  | { readonly type: 'planned'; readonly file: PlannedFile }
 
 /** As `convertCheckpoint`. */
 export async function convertInWorker(options: ConvertOptions): Promise<void> {
-  const { source, tensorType, outputPath, onProgress, signal } = options
-  await runThread({ type: 'convert', source, tensorType, outputPath }, { onProgress, signal })
+  const { source, tensorType, outputPath, onProgress, onLeftOut, signal } = options
+  const answer = await runThread({ type: 'convert', source, tensorType, outputPath }, { onProgress, signal })
+  if (answer.type === 'converted' && answer.leftOut !== null) onLeftOut?.(answer.leftOut)
 }
 
 /** As `planConversion`, without what only a conversion needs. */
@@ -29,9 +31,9 @@ export async function planInWorker(
   tensorType: TensorType,
   signal?: AbortSignal,
 ): Promise<PlannedFile> {
-  const file = await runThread({ type: 'plan', source, tensorType }, { signal })
-  if (file === null) throw new InvariantError('The conversion thread ended without a plan')
-  return file
+  const answer = await runThread({ type: 'plan', source, tensorType }, { signal })
+  if (answer.type !== 'planned') throw new InvariantError('The conversion thread ended without a plan')
+  return answer.file
 }
 
 async function runThread(

@@ -4,16 +4,23 @@
  */
 import { answerCalls } from '../../core/concurrency/worker-calls.ts'
 import { wholePercents } from '../../core/text/whole-percents.ts'
-import { planConversion, plannedFile } from './conversion-plan.ts'
+import { type LeftOutTensors, planConversion, plannedFile } from './conversion-plan.ts'
 import type { ConversionAnswer, ConversionWork } from './conversion-thread.ts'
 import { convertCheckpoint } from './convert.ts'
 
 answerCalls(
   async (work: ConversionWork, onProgress): Promise<ConversionAnswer> => {
-    if (work.type === 'plan') return plannedFile(await planConversion(work.source, work.tensorType))
-    await convertCheckpoint({ ...work, onProgress: wholePercents(onProgress) })
-    return null
+    if (work.type === 'plan') {
+      const file = plannedFile(await planConversion(work.source, work.tensorType))
+      return { type: 'planned', file }
+    }
+    let leftOut: LeftOutTensors | null = null
+    const onLeftOut = (tensors: LeftOutTensors) => {
+      leftOut = tensors
+    }
+    await convertCheckpoint({ ...work, onProgress: wholePercents(onProgress), onLeftOut })
+    return { type: 'converted', leftOut }
   },
   // Transferred, not copied: it holds the whole vocabulary.
-  (file) => (file === null ? [] : [file.headerBytes.buffer]),
+  (answer) => (answer.type === 'planned' ? [answer.file.headerBytes.buffer] : []),
 )

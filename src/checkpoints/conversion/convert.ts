@@ -3,7 +3,12 @@
  * tensor is in memory. Called in the conversion's worker thread; writes only to the path it is given.
  */
 import { dirname } from 'node:path'
-import { planConversion, type PlannedTensor, type TensorType } from './conversion-plan.ts'
+import {
+  type LeftOutTensors,
+  planConversion,
+  type PlannedTensor,
+  type TensorType,
+} from './conversion-plan.ts'
 import { pickNumbers, transposeMatrix } from './expert-matrices.ts'
 import { mxfp4Chunks } from './mxfp4.ts'
 import { readFileChunks } from '../open-file.ts'
@@ -31,13 +36,16 @@ export interface ConvertOptions {
   readonly outputPath: string
   /** Called with the share that is written, 0 to 1. */
   readonly onProgress?: ((fraction: number) => void) | undefined
+  /** Called where a part of the checkpoint is not converted. */
+  readonly onLeftOut?: ((leftOut: LeftOutTensors) => void) | undefined
   readonly signal?: AbortSignal | undefined
 }
 
 /** @throws StartError naming what is wrong with the checkpoint or the disk. */
 export async function convertCheckpoint(options: ConvertOptions): Promise<void> {
-  const { source, tensorType, outputPath, onProgress, signal } = options
+  const { source, tensorType, outputPath, onProgress, onLeftOut, signal } = options
   const layout = await planConversion(source, tensorType)
+  if (layout.leftOut !== null) onLeftOut?.(layout.leftOut)
   await requireRoom({ folder: dirname(outputPath), neededBytes: layout.fileSizeBytes })
   let writtenBytes = layout.headerBytes.length
   await writeGguf(outputPath, layout, async function* (tensor) {

@@ -8,6 +8,8 @@ interface Machine {
   readonly plainMs: number
   readonly extraMs: number
   readonly catchUpTokenMs?: number
+  /** How often others have the core for a while, which counts as the step's time. @default never */
+  readonly pauses?: { readonly share: number; readonly ms: number }
 }
 
 interface Load {
@@ -30,7 +32,7 @@ class Drive {
 
   run(
     steps: number,
-    { plainMs, extraMs, catchUpTokenMs = 0.1 }: Machine,
+    { plainMs, extraMs, catchUpTokenMs = 0.1, pauses = { share: 0, ms: 0 } }: Machine,
     { sequences = 1, rate, textTokens = TEXT_TOKENS }: Load,
   ) {
     const total = { steps: 0, drafted: 0, tokens: 0, ms: 0, proposes: 0, proposed: 0 }
@@ -62,7 +64,8 @@ class Drive {
       total.tokens += sequences
       const made = total.tokens - before
       const catchUpMs = catchUpTokens * catchUpTokenMs
-      this.gain.observeStep({ sequences, proposes, made, ms, catchUpTokens, catchUpMs })
+      const pauseMs = pauses.share > 0 && this.#next() < pauses.share ? pauses.ms : 0
+      this.gain.observeStep({ sequences, proposes, made, ms: ms + pauseMs, catchUpTokens, catchUpMs })
       total.steps++
       total.ms += ms + catchUpMs
       total.proposed += proposes
@@ -108,6 +111,11 @@ describe('DraftGain', () => {
     ['each proposal takes as long as a token', { plainMs: 10, extraMs: 10 }, { rate: 0.8 }],
     ['the draft model catches up slowly', { plainMs: 10, extraMs: 12, catchUpTokenMs: 12 }, { rate: 0.5 }],
     ['many sequences run', { plainMs: 40, extraMs: 38 }, { rate: 0.7, sequences: 8 }],
+    [
+      'others take the core now and then',
+      { plainMs: 4, extraMs: 5, pauses: { share: 0.25, ms: 20 } },
+      { rate: 0.9, sequences: 8 },
+    ],
   ] as const)('loses a few percent at most where %s', (_, machine, load) => {
     const drive = new Drive()
     drive.run(500, machine, load)

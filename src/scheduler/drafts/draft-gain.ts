@@ -8,8 +8,8 @@
  *   tokens of the step = (N - n) + sum over the n of (1 + r + r² + … + r^k)
  *   time of the step   = plain step + k · extra
  *
- * where both times are running averages, by powers of two of N. While it drafts, every 32nd step is a plain one, so that both
- * stay known.
+ * where both times are lower quartiles of the last few, by powers of two of N: on a machine that others use too, a step that had to wait
+ * for a core says nothing of what a step costs. While it drafts, every 32nd step is a plain one, so that both stay known.
  *
  * What the draft model makes up for is paid from the time that its proposals have saved, and trials, where it does not draft, from
  * 2 % of the time of plain steps. So no load loses more than that for long, whatever its texts are like.
@@ -17,7 +17,8 @@
 import type { DraftRoom } from '../../protocol/model-runner.ts'
 
 const NEWEST = 0.2
-/** What is gained must be more than the noise of the averages. */
+const LAST_TIMES = 15
+/** What is gained must be more than the noise of the times. */
 const LEAST_GAIN = 1.02
 const TRIAL_TOKENS = 3
 const TRIAL_STEPS = 6
@@ -59,9 +60,9 @@ export interface DraftedStep {
 }
 
 interface Costs {
-  readonly plainMs: Average
+  readonly plainMs: LowerQuartile
   /** Of each token that is proposed for every drafted sequence. */
-  readonly extraMs: Average
+  readonly extraMs: LowerQuartile
   wasTried: boolean
 }
 
@@ -85,6 +86,23 @@ class Average {
     this.#count++
     const before = this.#value ?? newest
     this.#value = before + Math.max(NEWEST, 1 / this.#count) * (newest - before)
+  }
+}
+
+/** The lower quartile of the last values. */
+class LowerQuartile {
+  readonly #last: number[] = []
+  #value: number | null = null
+
+  get value(): number | null {
+    return this.#value
+  }
+
+  add(newest: number): void {
+    this.#last.push(newest)
+    if (this.#last.length > LAST_TIMES) this.#last.shift()
+    const sorted = this.#last.toSorted((a, b) => a - b)
+    this.#value = sorted[Math.floor((sorted.length - 1) / 4)] ?? newest
   }
 }
 
@@ -211,8 +229,8 @@ export class DraftGain {
 
   #costsOf(sequences: number): Costs {
     return (this.#costs[Math.ceil(Math.log2(Math.max(1, sequences)))] ??= {
-      plainMs: new Average(),
-      extraMs: new Average(),
+      plainMs: new LowerQuartile(),
+      extraMs: new LowerQuartile(),
       wasTried: false,
     })
   }

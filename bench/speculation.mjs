@@ -117,6 +117,7 @@ async function measure(engine, { prompts, sampling }, clients) {
   /** @type {Awaited<ReturnType<typeof generate>>[]} */
   const results = []
   const startedMs = performance.now()
+  const cpu = process.cpuUsage()
   await Promise.all(
     Array.from({ length: clients }, async () => {
       for (let prompt = waiting.shift(); prompt !== undefined; prompt = waiting.shift()) {
@@ -125,9 +126,16 @@ async function measure(engine, { prompts, sampling }, clients) {
     }),
   )
   const seconds = (performance.now() - startedMs) / 1000
+  const { user, system } = process.cpuUsage(cpu)
   /** @param {'made' | 'drafted' | 'accepted'} key */
   const sum = (key) => results.reduce((total, result) => total + result[key], 0)
-  return { tokensPerSecond: sum('made') / seconds, drafted: sum('drafted'), accepted: sum('accepted') }
+  const made = sum('made')
+  return {
+    tokensPerSecond: made / seconds,
+    cpuMs: (user + system) / 1000 / made,
+    drafted: sum('drafted'),
+    accepted: sum('accepted'),
+  }
 }
 
 /** @param {number[]} figures @param {number} digits */
@@ -159,9 +167,13 @@ for (const kind of kinds) {
     for (const [side, { name }] of sides.entries()) {
       const own = drafted[side] ?? []
       const ratios = own.map(({ tokensPerSecond }, i) => tokensPerSecond / (plain[i]?.tokensPerSecond ?? NaN))
+      // Tokens per CPU time: on a machine that others use too.
+      const cpuRatios = own.map(({ cpuMs }, i) => (plain[i]?.cpuMs ?? NaN) / cpuMs)
       const last = own.at(-1)
       const guesses = `${last?.accepted} of ${last?.drafted} guesses right`
-      console.log(`  ${name}: ${describe(speeds(own), 0)}, x ${describe(ratios, 2)}; ${guesses}`)
+      console.log(
+        `  ${name}: ${describe(speeds(own), 0)}, x ${describe(ratios, 2)}, by CPU time x ${describe(cpuRatios, 2)}; ${guesses}`,
+      )
     }
   }
 }

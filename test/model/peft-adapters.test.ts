@@ -1,5 +1,5 @@
 /** Adapters as PEFT saves them: converted and loaded beside the bundled model, each gives what the merged checkpoint gives. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -10,7 +10,7 @@ import { type GgufModel, openGgufModel } from '../../src/checkpoints/gguf/gguf-f
 import { MemoryFit } from '../../src/checkpoints/memory/memory-need.ts'
 import type { LoadHooks } from '../../src/models/registry.ts'
 import type { Engine } from '../../src/protocol/engine.ts'
-import { type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
+import { convertDemoModel, type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
 import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
 import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 import {
@@ -18,7 +18,16 @@ import {
   writeMergedCheckpoint,
   writePeftAdapter,
 } from '../support/checkpoints/peft-adapter.ts'
+import {
+  type LogitsCase,
+  readReference,
+  type TokenizerCase,
+  writeReference,
+} from '../support/checkpoints/reference-checkpoints.ts'
+import { safetensors } from '../support/checkpoints/tiny-checkpoint.ts'
 
+const references = await readReference<LogitsCase>('logits')
+const tokenizers = await readReference<TokenizerCase>('tokenizers')
 const DEMO = path.resolve(import.meta.dirname, '../../models/demo')
 const PROMPTS = ['Once upon a time', 'The king said', 'A dog and a cat', 'In the morning']
 let folder = ''
@@ -68,11 +77,27 @@ const textsOf = async (model: DemoModel, adapterId?: number) => {
   return (await runRequest(model.engine, { ...request, ...ofAdapter })).map(({ text }) => text)
 }
 
+/** Resolves with the folder of one of the tiny checkpoints with random weights. */
+async function writeTiny(name: string): Promise<string> {
+  const reference = references.find((candidate) => candidate.name === name)
+  const tokenizer = tokenizers.find((candidate) => candidate.name === reference?.tokenizer)
+  if (reference === undefined || tokenizer === undefined) throw new Error(`no checkpoint ${name}`)
+  const to = await mkdtemp(path.join(folder, 'tiny-'))
+  await writeReference(to, { reference: { ...reference, shards: 1, dtype: 'F32' }, tokenizer })
+  await writeFile(path.join(to, 'generation_config.json'), '{}')
+  return to
+}
+
 /** Texts of the checkpoint in which the adapter's sums are part of the weights. */
-async function mergedTexts(name: string, adapter: Omit<PeftAdapter, 'base'>): Promise<string[]> {
+async function mergedTexts(
+  name: string,
+  adapter: Omit<PeftAdapter, 'base'> & { readonly base?: string },
+  sizes: { readonly maxSeqLen?: number } = {},
+): Promise<string[]> {
   const checkpoint = path.join(folder, `merged-${name}`)
-  await writeMergedCheckpoint(checkpoint, { base: DEMO, adapter: { base: DEMO, ...adapter } })
-  const merged = await openDemoModel({ maxBatchSize: 4, checkpoint })
+  const whole = { base: DEMO, ...adapter }
+  await writeMergedCheckpoint(checkpoint, { base: whole.base, adapter: whole })
+  const merged = await openDemoModel({ maxBatchSize: 4, checkpoint, ...sizes })
   try {
     return await textsOf(merged)
   } finally {
@@ -107,6 +132,46 @@ describe('an adapter of PEFT', () => {
     expect(parameters).toBe(77_824)
     expect(texts).toEqual(await mergedTexts(name, adapter))
     expect(texts).not.toEqual(await textsOf(demo))
+  })
+
+  it.each(['mistral3 with images, new names', 'qwen3 moe, tied', 'gpt-oss, experts in BF16, layer types'])(
+    'for a tiny checkpoint, %s, gives the texts of the merged one',
+    async (name) => {
+      const checkpoint = await writeTiny(name)
+      const adapter = { base: checkpoint, seed: 7, size: 0.3 }
+      const to = path.join(folder, `for ${name}`)
+      await writePeftAdapter(to, adapter)
+      const tiny = await openDemoModel({ maxBatchSize: 4, maxSeqLen: 256, checkpoint })
+      try {
+        const tinyBase = { modelId: 'tiny', ...(await openGgufModel(tiny.modelPath)) }
+        const { path: converted } = await prepare(to, { base: tinyBase })
+        tiny.runner.adapters?.load({ adapterId: 7, modelId: 'mine', path: converted, scale: 1 })
+
+        const texts = await textsOf(tiny, 7)
+
+        expect(texts).toEqual(await mergedTexts(name, adapter, { maxSeqLen: 256 }))
+        expect(texts).not.toEqual(await textsOf(tiny))
+      } finally {
+        await tiny.close()
+      }
+    },
+  )
+
+  it('for experts of a layer is refused by name', async () => {
+    const checkpoint = await writeTiny('qwen3 moe, tied')
+    const to = path.join(folder, 'of-experts')
+    await mkdir(to)
+    await writeFile(path.join(to, 'adapter_config.json'), '{"peft_type":"LORA","r":4,"lora_alpha":8}')
+    const part = (letter: string) =>
+      `base_model.model.model.layers.0.mlp.experts.1.up_proj.lora_${letter}.weight`
+    const weights = safetensors({ [part('A')]: [4, 64], [part('B')]: [32, 4] }, 'F32')
+    await writeFile(path.join(to, 'adapter_model.safetensors'), weights)
+    const modelPath = path.join(checkpoint, 'model.gguf')
+    await convertDemoModel(checkpoint, modelPath)
+    const experts = { modelId: 'tiny', ...(await openGgufModel(modelPath)) }
+    await expect(prepare(to, { base: experts })).rejects.toThrow(
+      'which is for experts of a layer: such an adapter is not served',
+    )
   })
 
   it('is converted once', async () => {

@@ -14,7 +14,7 @@ import { readFileChunks } from '../open-file.ts'
 import { openCheckpoint, type SafetensorsTensor } from '../safetensors/safetensors-file.ts'
 import type { PeftFiles } from './adapter-files.ts'
 import { type BaseModel, checkFits } from './adapter-model.ts'
-import { hasRotatedHeads, LORA_ARCHITECTURES, tensorOfModule } from './lora-modules.ts'
+import { hasRotatedHeads, isOfExperts, LORA_ARCHITECTURES, tensorOfModule } from './lora-modules.ts'
 import { type PeftConfig, readPeftConfig } from './peft-config.ts'
 
 const PREFIX = 'base_model.model.'
@@ -77,6 +77,11 @@ function planParts(
         `has tensor ${quoted(name)}, which is not half of a LoRA pair of a linear layer`,
       )
     const moduleName = module.startsWith(PREFIX) ? module.slice(PREFIX.length) : module
+    if (isOfExperts(moduleName))
+      throw badFile(
+        filePath,
+        `has tensor ${quoted(name)}, which is for experts of a layer: such an adapter is not served; merge it into its base model, and give that as a checkpoint`,
+      )
     const target = tensorOfModule(moduleName)
     if (target === null)
       throw badFile(

@@ -12,6 +12,9 @@ const OTHERS = {
   gemma2: 'Gemma2ForCausalLM',
   gemma3: 'Gemma3ForCausalLM',
   phi3: 'Phi3ForCausalLM',
+  qwen3moe: 'Qwen3MoeForCausalLM',
+  'gpt-oss': 'GptOssForCausalLM',
+  mistral3: 'Mistral3ForConditionalGeneration',
 } as const
 
 /** Of a small model of each class; what its config must have beside a Llama's. */
@@ -20,6 +23,13 @@ function planOf(architecture: string) {
   const fields = {
     ...llama,
     ...{ architectures: [architecture], hidden_activation: 'gelu_pytorch_tanh', sliding_window: 64 },
+    ...{
+      norm_topk_prob: true,
+      num_experts: 4,
+      num_experts_per_tok: 2,
+      text_config: { ...llama, model_type: 'mistral' },
+    },
+    ...(architecture.startsWith('GptOss') && { attention_bias: true, tie_word_embeddings: false }),
     ...{ query_pre_attn_scalar: 64, attn_logit_softcapping: 50, final_logit_softcapping: 30 },
   }
   const { attn_logit_softcapping: _cap, final_logit_softcapping: _last, ...withoutCaps } = fields
@@ -35,7 +45,7 @@ describe('the table of linear layers', () => {
       expect(plan.ggufName).toBe(name)
       const matrices = plan.tensors.flatMap(({ name: gguf, shape, origin }) => {
         if (!('name' in origin)) return []
-        return shape.length === 2 && gguf !== 'token_embd.weight' ? [{ gguf, origin }] : []
+        return shape.length === 2 && !/^token_embd|_exps/.test(gguf) ? [{ gguf, origin }] : []
       })
       expect(matrices.length).toBeGreaterThanOrEqual(4 * 4)
       for (const { gguf, origin } of matrices) {

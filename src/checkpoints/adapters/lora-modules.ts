@@ -15,6 +15,9 @@ const LAYER_MODULES: ReadonlyMap<string, string> = new Map([
   // Gate and up are one matrix, which llama.cpp takes as it is.
   ['mlp.gate_up_proj', 'ffn_up'],
   ['mlp.down_proj', 'ffn_down'],
+  // What chooses the experts of a layer: Qwen3 MoE's and gpt-oss's.
+  ['mlp.gate', 'ffn_gate_inp'],
+  ['mlp.router', 'ffn_gate_inp'],
 ])
 const LAYER = /^(?:(?:model|language_model)\.)+layers\.(?<layer>\d+)\.(?<module>.+)$/
 const HEAD = /^(?:language_model\.)?lm_head$/
@@ -22,10 +25,13 @@ const HEAD = /^(?:language_model\.)?lm_head$/
 /** Whether the rows of Q and K are interleaved in GGUF, by its name of the architecture. */
 export const LORA_ARCHITECTURES: ReadonlyMap<string, { readonly interleavesHeads: boolean }> = new Map([
   ['llama', { interleavesHeads: true }],
+  ['mistral3', { interleavesHeads: true }],
   ['granite', { interleavesHeads: true }],
   ['smollm3', { interleavesHeads: true }],
   ['qwen2', { interleavesHeads: false }],
   ['qwen3', { interleavesHeads: false }],
+  ['qwen3moe', { interleavesHeads: false }],
+  ['gpt-oss', { interleavesHeads: false }],
   ['gemma2', { interleavesHeads: false }],
   ['gemma3', { interleavesHeads: false }],
   ['phi3', { interleavesHeads: false }],
@@ -37,6 +43,11 @@ export function tensorOfModule(module: string): string | null {
   const { layer, module: own = '' } = LAYER.exec(module)?.groups ?? {}
   const name = LAYER_MODULES.get(own)
   return name === undefined || layer === undefined ? null : `blk.${Number(layer)}.${name}.weight`
+}
+
+/** Whether it is a part of a layer's experts, whose matrices are one in GGUF. */
+export function isOfExperts(module: string): boolean {
+  return /\.experts(?:\.|$)/.test(module)
 }
 
 /** Whether the rows of this tensor are those of heads that llama.cpp rotates. */

@@ -12,7 +12,8 @@ import {
 } from '../../../src/checkpoints/safetensors/safetensors-file.ts'
 import { safetensors, type Shapes } from './tiny-checkpoint.ts'
 
-const LINEAR = /^model\.layers\.\d+\.(?:self_attn\.[qkvo]_proj|mlp\.(?:gate|up|down)_proj)\.weight$/
+const LINEAR =
+  /^model\.(?:language_model\.)?layers\.\d+\.(?:self_attn\.[qkvo]_proj|mlp\.(?:(?:gate|up|down)_proj|gate|router))\.weight$/
 
 export interface PeftAdapter {
   /** The checkpoint's folder. */

@@ -177,7 +177,10 @@ export class RemoteEngine implements Engine {
   }
 
   async *#answer(run: Run, signal: AbortSignal): AsyncGenerator<readonly AnswerEvent[], void, void> {
-    const { upstream, answer } = await this.#send(run, signal)
+    const sending = this.#send(run, signal)
+    // Made while the upstream begins.
+    const events = new SseReader()
+    const { upstream, answer } = await sending
     if (answer.kind === 'refused') throw toRefusal(this.#options.modelId, answer.refusal)
     const reader = new AnswerReader({
       kind: upstream.path === '/v1/completions' ? 'completion' : 'chat',
@@ -186,7 +189,6 @@ export class RemoteEngine implements Engine {
       topLogprobs: run.request.options.topLogprobs ?? 0,
       estimatedPromptTokens: estimateTokens(run),
     })
-    const events = new SseReader()
     // What came before a failure leaves before it, and is counted.
     let read: AnswerEvent[] = []
     try {

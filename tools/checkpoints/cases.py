@@ -6,6 +6,11 @@ BASE = {
 }
 LLAMA = {**BASE, "architectures": ["LlamaForCausalLM"], "hidden_act": "silu", "rope_theta": 10000.0}
 MISTRAL = {**LLAMA, "architectures": ["MistralForCausalLM"]}
+MINISTRAL3 = {
+    **MISTRAL, "architectures": ["Ministral3ForCausalLM"], "sliding_window": None, "head_dim": 32, "rope_theta": 1000000.0,
+    "rope_scaling": {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 32, "beta_fast": 8.0, "beta_slow": 1.0,
+                     "mscale": 1.0, "mscale_all_dim": 1.0, "llama_4_scaling_beta": 0.5},
+}
 GRANITE = {
     **LLAMA, "architectures": ["GraniteForCausalLM"], "embedding_multiplier": 12.0, "attention_multiplier": 0.0625,
     "residual_multiplier": 0.22, "logits_scaling": 4.0,
@@ -66,6 +71,8 @@ def text_of(config):
         return config
     family = config["architectures"][0].replace("ForConditionalGeneration", "")
     alone = {"Gemma3": "Gemma3ForCausalLM", "Mistral3": "MistralForCausalLM"}[family]
+    if config["text_config"]["model_type"] == "ministral3":
+        alone = "Ministral3ForCausalLM"
     return {**config["text_config"], "architectures": [alone]}
 
 
@@ -138,6 +145,11 @@ CASES = [
          "mistral", prefix="language_model.model.", dtype="BF16"),
     case("mistral3 with images, new names", image_text("Mistral3ForConditionalGeneration", {**MISTRAL, "sliding_window": None, "head_dim": 32}, "mistral"),
          "tekken", prefix="model.language_model.", shards=2),
+    case("ministral3", MINISTRAL3, "tekken",
+         [{"rope_scaling": None}, {"rope_scaling": {**MINISTRAL3["rope_scaling"], "llama_4_scaling_beta": 0.0}},
+          {"rope_scaling": {**MINISTRAL3["rope_scaling"], "mscale": 0.0}}], dtype="BF16", prompt=120),
+    case("ministral3 with images", image_text("Mistral3ForConditionalGeneration", {**MINISTRAL3, "tie_word_embeddings": True}, "ministral3"),
+         "tekken", prefix="language_model.model.", prompt=80),
     case("gpt-oss", GPT_OSS, "o200k",
          [{"sinks": False}, {"sliding_window": None}, {"rope_scaling": None}, {"num_experts_per_tok": 3}, {"swiglu_limit": 100.0}],
          dtype="BF16", shards=3, prompt=120),

@@ -117,6 +117,7 @@ class Forward:
         if self.has_positions(layer):
             cos, sin = self.rotation(n, layer)
             q, k = self.rotate(q, cos, sin), self.rotate(k, cos, sin)
+        q = q * self.query_scale(n)[:, None, None]
         shared = self.heads // self.kv_heads
         k, v = np.repeat(k, shared, axis=1), np.repeat(v, shared, axis=1)
         scores = np.einsum("ihd,jhd->hij", q, k) * self.attention_scale()
@@ -136,6 +137,12 @@ class Forward:
             return True
         given = self.c.get("no_rope_layers")
         return bool(given[layer]) if given else (layer + 1) % self.c.get("no_rope_layer_interval", 4) != 0
+
+    def query_scale(self, n):
+        """Ministral 3: grows with each stretch as long as the original context."""
+        scaling = self.c.get("rope_scaling") or {}
+        stretch = np.floor(np.arange(n) / scaling.get("original_max_position_embeddings", 1))
+        return 1 + scaling.get("llama_4_scaling_beta", 0.0) * np.log(1 + stretch)
 
     def attention_scale(self):
         if self.family == "Granite":
@@ -200,7 +207,10 @@ class Forward:
             low, high = math.floor(low), math.ceil(high)
         low, high = max(low, 0), min(high, dim - 1)
         ramp = np.clip((np.arange(dim // 2) - low) / max(high - low, 0.001), 0, 1)
-        temperature = scaling.get("attention_factor", 0.1 * math.log(factor) + 1)
+        derived = 0.1 * math.log(factor) + 1
+        if scaling.get("mscale") and scaling.get("mscale_all_dim"):
+            derived = (0.1 * scaling["mscale"] * math.log(factor) + 1) / (0.1 * scaling["mscale_all_dim"] * math.log(factor) + 1)
+        temperature = scaling.get("attention_factor", derived)
         return inverse / factor * ramp + inverse * (1 - ramp), temperature
 
     def longrope(self, inverse, scaling):

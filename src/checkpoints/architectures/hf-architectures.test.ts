@@ -40,11 +40,11 @@ it('names those that are converted when another is asked for', () => {
     'config.json has the architecture "FalconForCausalLM"; safetensors are converted for LlamaForCausalLM, ' +
       'MistralForCausalLM, GraniteForCausalLM, SmolLM3ForCausalLM, Qwen2ForCausalLM, Qwen3ForCausalLM, ' +
       'Qwen3MoeForCausalLM, Gemma2ForCausalLM, Gemma3ForCausalLM, Gemma3ForConditionalGeneration, ' +
-      'Mistral3ForConditionalGeneration, GptOssForCausalLM, Phi3ForCausalLM, BertModel, ' +
+      'Mistral3ForConditionalGeneration, Ministral3ForCausalLM, GptOssForCausalLM, Phi3ForCausalLM, BertModel, ' +
       'BertForSequenceClassification, RobertaModel, RobertaForSequenceClassification, XLMRobertaModel, XLMRobertaForSequenceClassification, ' +
       'others need a GGUF file.',
   )
-  expect(HF_ARCHITECTURES.size).toBe(19)
+  expect(HF_ARCHITECTURES.size).toBe(20)
 })
 
 describe('the rows of Q and K', () => {

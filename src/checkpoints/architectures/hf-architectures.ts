@@ -11,7 +11,14 @@ import { badFile, quoted } from '../file-errors.ts'
 import { planGemma2, planGemma3 } from './gemma-architecture.ts'
 import { planGptOss } from './gpt-oss-architecture.ts'
 import type { JsonObject } from '../json-file.ts'
-import { LLAMA_TRAITS, planGranite, planLlama, planMistral, planSmolLm3 } from './llama-architecture.ts'
+import {
+  LLAMA_TRAITS,
+  planGranite,
+  planLlama,
+  planMinistral3,
+  planMistral,
+  planSmolLm3,
+} from './llama-architecture.ts'
 import { planQwen2, planQwen3, planQwen3Moe } from './qwen-architecture.ts'
 import { planGemma3Text, planMistral3Text } from './text-half.ts'
 
@@ -36,6 +43,7 @@ export const HF_ARCHITECTURES: ReadonlyMap<unknown, (config: JsonObject) => Arch
   ['Gemma3ForCausalLM', planGemma3],
   ['Gemma3ForConditionalGeneration', planGemma3Text],
   ['Mistral3ForConditionalGeneration', planMistral3Text],
+  ['Ministral3ForCausalLM', planMinistral3],
   ['GptOssForCausalLM', planGptOss],
   ['Phi3ForCausalLM', planPhi3],
   ['BertModel', planBert],

@@ -1,6 +1,6 @@
 /**
  * `LlamaForCausalLM` and those that are built like it: `MistralForCausalLM`; `GraniteForCausalLM`, which multiplies by
- * four numbers of its config where Llama does not; and `SmolLM3ForCausalLM`, every fourth layer of which rotates nothing.
+ * four numbers of its config where Llama does not; `Ministral3ForCausalLM`, which attends by position; and `SmolLM3ForCausalLM`, every fourth layer of which rotates nothing.
  */
 import type { ArchitecturePlan, MetadataEntry } from './architecture-plan.ts'
 import { slidingWindow, withinWindow } from './attention-window.ts'
@@ -8,7 +8,14 @@ import { type DecoderConfig, type DecoderTraits, readDecoderConfig } from './dec
 import { attentionTensors, feedForwardTensors, layerNorms, planDecoder } from './decoder-plan.ts'
 import { gguf } from '../gguf/gguf-format.ts'
 import { unconvertible } from '../file-errors.ts'
-import { flagField, type JsonObject, listField, positiveNumberField, wholeNumberField } from '../json-file.ts'
+import {
+  flagField,
+  type JsonObject,
+  listField,
+  objectField,
+  positiveNumberField,
+  wholeNumberField,
+} from '../json-file.ts'
 
 export const LLAMA_TRAITS: DecoderTraits = {
   ggufName: 'llama',
@@ -44,6 +51,22 @@ export function planMistral(config: JsonObject): ArchitecturePlan {
 /** The text half of Mistral Small 3.1 and later. */
 export function planMistral3(config: JsonObject): ArchitecturePlan {
   return planWindowed(config, MISTRAL3)
+}
+
+/** Multiplies queries by a number that grows with their position, in steps of the original context. */
+export function planMinistral3(config: JsonObject): ArchitecturePlan {
+  const decoder = readDecoderConfig(config, MISTRAL3)
+  const rope = objectField(config, 'rope_parameters') ?? objectField(config, 'rope_scaling')
+  if (rope === null) throw unconvertible(config, 'it must have "rope_parameters"')
+  const metadata: MetadataEntry[] = []
+  if ((rope.fields['llama_4_scaling_beta'] ?? 0) !== 0) {
+    if (decoder.rope.scaling.kind !== 'yarn') {
+      throw unconvertible(config, 'with "llama_4_scaling_beta" the rope scaling must be yarn')
+    }
+    const scale = positiveNumberField(rope, 'llama_4_scaling_beta')
+    metadata.push(['attention.temperature_scale', gguf.float32(scale)])
+  }
+  return planLikeLlama(config, withinWindow(decoder, slidingWindow(config, null)), metadata)
 }
 
 function planWindowed(config: JsonObject, traits: DecoderTraits): ArchitecturePlan {

@@ -600,9 +600,9 @@ describe('a release', () => {
       /has the architecture "Llama4ForConditionalGeneration"; safetensors are converted for LlamaForCausalLM, .*, others need a GGUF file\.$/,
     ],
     [
-      'Ministral 3, whose text half is another',
-      { ...MISTRAL_SMALL_3_1, text_config: { ...MISTRAL_SMALL_3_1.text_config, model_type: 'ministral3' } },
-      /"model_type" of its "text_config" must be "mistral", but is "ministral3"\.$/,
+      'Mistral 4, whose text half is another',
+      { ...MISTRAL_SMALL_3_1, text_config: { ...MISTRAL_SMALL_3_1.text_config, model_type: 'mistral4' } },
+      /"model_type" of its "text_config" must be "mistral", but is "mistral4"\.$/,
     ],
     [
       'one in fp8',

@@ -6,7 +6,7 @@ import type { ArchitecturePlan } from './architecture-plan.ts'
 import { shown, unconvertible } from '../file-errors.ts'
 import { planGemma3 } from './gemma-architecture.ts'
 import { type JsonObject, objectField } from '../json-file.ts'
-import { planMistral3 } from './llama-architecture.ts'
+import { planMinistral3, planMistral3 } from './llama-architecture.ts'
 
 /** transformers' values for what a published config leaves out. */
 const GEMMA3_DEFAULTS = {
@@ -26,7 +26,11 @@ export function planGemma3Text(config: JsonObject): ArchitecturePlan {
 }
 
 export function planMistral3Text(config: JsonObject): ArchitecturePlan {
-  return { ...planMistral3(textConfig(config, 'mistral')), textName }
+  const { fields = {} } = objectField(config, 'text_config') ?? {}
+  const isMinistral = fields['model_type'] === 'ministral3'
+  return isMinistral
+    ? { ...planMinistral3(textConfig(config, 'ministral3')), textName }
+    : { ...planMistral3(textConfig(config, 'mistral')), textName }
 }
 
 function textConfig(config: JsonObject, type: string): JsonObject {

@@ -25,16 +25,14 @@ export type { SchedulePolicy } from './core/schedule-policy.ts'
 
 export type {
   Engine,
-  EngineEvent,
   EngineRequest,
-  FinishReason,
-  ModelInfo,
-  ModelOutline,
   Prompt,
   QueuePlace,
   Sampling,
   SequenceOptions,
 } from './protocol/engine.ts'
+export type { EngineEvent, FinishReason } from './protocol/engine-events.ts'
+export type { ModelInfo, ModelOutline } from './protocol/model-info.ts'
 export type {
   BeamChoice,
   BeamFork,

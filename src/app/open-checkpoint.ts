@@ -18,7 +18,8 @@ import { EngineHost, type EngineHostHooks } from '../engines/process/host/engine
 import { ReplicatedEngine } from '../engines/process/host/replicated-engine.ts'
 import type { QuantizedSize } from '../models/quantize-jobs.ts'
 import type { LoadHooks } from '../models/registry.ts'
-import type { Engine, ModelInfo } from '../protocol/engine.ts'
+import type { Engine } from '../protocol/engine.ts'
+import type { ModelInfo } from '../protocol/model-info.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { OpenedModels } from './open-adapter.ts'
 

@@ -2,7 +2,7 @@
  * Reads the headers of a checkpoint and checks that its files can be served. The outline holds the numbers that
  * `/v1/models` shows while the model loads, and those from which `memory/` computes the memory it needs. Reads no weights.
  */
-import type { ModelOutline } from '../protocol/engine.ts'
+import type { ModelOutline } from '../protocol/model-info.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { PlannedFile } from './conversion/conversion-plan.ts'
 import { planInWorker } from './conversion/conversion-thread.ts'

@@ -3,7 +3,7 @@
  * served as it is. Whether its vocabulary is the same is seen when the engine opens both.
  */
 import { StartError } from '../core/errors.ts'
-import type { ModelOutline } from '../protocol/engine.ts'
+import type { ModelOutline } from '../protocol/model-info.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import { DAMAGED_FILE } from './cache/artifact-cache.ts'
 import { type CheckpointOutline, outlineCheckpoint } from './checkpoint-outline.ts'

@@ -5,7 +5,7 @@
  */
 import type { LogWriter } from '../core/log-writer.ts'
 import { type ComputeDevice, hostWeightBytes } from '../protocol/compute-device.ts'
-import type { ModelOutline } from '../protocol/engine.ts'
+import type { ModelOutline } from '../protocol/model-info.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { MetadataOverride, RunnerOptions } from '../protocol/runner-options.ts'
 import { DAMAGED_FILE } from './cache/artifact-cache.ts'

@@ -9,7 +9,7 @@ import { InvariantError } from '../core/errors.ts'
 import { newId } from '../core/ids.ts'
 import { HeldTokens } from '../core/text/held-tokens.ts'
 import type { AnswerPart, PartReader } from '../models/chat/reading/answer-part.ts'
-import type { ChosenLogprob, EngineEvent, TextDeltaEvent } from '../protocol/engine.ts'
+import type { ChosenLogprob, EngineEvent, TextDeltaEvent } from '../protocol/engine-events.ts'
 import type { SequenceEvent } from './sequence-fold.ts'
 
 interface ReadSequence {

@@ -5,7 +5,8 @@
  */
 import { ServiceError } from '../core/errors.ts'
 import type { Constraint } from '../protocol/constraint.ts'
-import type { AnswerEvent, Engine, EngineRequest } from '../protocol/engine.ts'
+import type { Engine, EngineRequest } from '../protocol/engine.ts'
+import type { AnswerEvent } from '../protocol/engine-events.ts'
 
 interface RelaxedRun {
   readonly relaxed: Constraint

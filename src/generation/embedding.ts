@@ -4,7 +4,8 @@
  */
 import { InvariantError, ServiceError } from '../core/errors.ts'
 import type { ModelLease } from '../models/registry.ts'
-import type { AnswerEvent, EmbeddingRequest, Prompt } from '../protocol/engine.ts'
+import type { EmbeddingRequest, Prompt } from '../protocol/engine.ts'
+import type { AnswerEvent } from '../protocol/engine-events.ts'
 import { bill, type BilledContext, type BillingDeps } from './billing.ts'
 import type { Requester } from './engine-request.ts'
 import { leaseModel, type LeasingRegistry } from '../models/lease-model.ts'

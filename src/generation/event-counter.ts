@@ -2,7 +2,7 @@
  * Counts the events of a generation for its bill: the choices of a prompt count it once. Reports where the context leaves fewer
  * tokens than were asked for, as soon as the length of a prompt is known. Owned by `generation.ts`.
  */
-import type { AnswerEvent } from '../protocol/engine.ts'
+import type { AnswerEvent } from '../protocol/engine-events.ts'
 import type { BilledContext } from './billing.ts'
 import { choicesOf, type GenerationRequest } from './generation-request.ts'
 

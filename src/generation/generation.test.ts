@@ -11,7 +11,7 @@ import {
 import { createRegistry } from '../../test/support/servers/test-app.ts'
 import { VirtualClock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
-import type { ModelInfo } from '../protocol/engine.ts'
+import type { ModelInfo } from '../protocol/model-info.ts'
 import { RequestTimeline } from '../telemetry/request-timeline.ts'
 import type { UsageEntry } from '../usage/usage-recorder.ts'
 import type { GenerationRequest, PromptsInput } from './generation-request.ts'

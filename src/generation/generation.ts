@@ -15,14 +15,8 @@ import { type OutputFilter, removeControls } from '../guards/output/output-filte
 import type { OutputGuard } from '../guards/output/output-guard.ts'
 import type { AnswerPlan } from '../models/chat/answer-plan.ts'
 import type { ModelLease } from '../models/registry.ts'
-import {
-  type AnswerEvent,
-  countSequences,
-  type EngineEvent,
-  type EngineRequest,
-  type Prompt,
-  type SequenceEndEvent,
-} from '../protocol/engine.ts'
+import { countSequences, type EngineRequest, type Prompt } from '../protocol/engine.ts'
+import type { AnswerEvent, EngineEvent, SequenceEndEvent } from '../protocol/engine-events.ts'
 import { type Log, logCause } from '../telemetry/log.ts'
 import { AnswerEvents } from './answer-events.ts'
 import { bill, type BilledContext, type BillingDeps } from './billing.ts'

@@ -3,7 +3,7 @@
  * their vectors, or as an upstream ranks them. Runs as an embedding request does, and is billed as one.
  */
 import { ServiceError } from '../core/errors.ts'
-import type { RankedPair } from '../protocol/engine.ts'
+import type { RankedPair } from '../protocol/model-info.ts'
 import {
   decodeVector,
   embed,

@@ -14,7 +14,7 @@ import type {
   SequenceStartEvent,
   TextDeltaEvent,
   ToolCallDeltaEvent,
-} from '../protocol/engine.ts'
+} from '../protocol/engine-events.ts'
 
 /** What comes between the start of a sequence and its end. Each token stands in a text-delta, whose text is empty where it is read otherwise. */
 export type DeltaEvent = TextDeltaEvent | AnswerDeltaEvent

@@ -1,7 +1,7 @@
 /** What the registry holds of one id, and its errors where nothing can serve. Changed by registry and loader. */
 import { Mutex } from '../core/concurrency/semaphore.ts'
 import { ServiceError } from '../core/errors.ts'
-import type { ModelOutline } from '../protocol/engine.ts'
+import type { ModelOutline } from '../protocol/model-info.ts'
 import { type ModelPolicy, OPEN_POLICY } from '../protocol/model-policy.ts'
 import type { ModelSource } from '../protocol/model-source.ts'
 import type { LoadedModel } from './loaded-model.ts'

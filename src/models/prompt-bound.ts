@@ -5,7 +5,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { ServiceError } from '../core/errors.ts'
-import type { ModelInfo } from '../protocol/engine.ts'
+import type { ModelInfo } from '../protocol/model-info.ts'
 import { SpecialTexts } from '../checkpoints/tokenizers/special-texts.ts'
 
 /** Characters counted in one turn of the event loop: about a millisecond. */

@@ -4,7 +4,6 @@
  * callers, so that the engine's scheduler keeps slots for them.
  */
 import {
-  type AnswerEvent,
   countSequences,
   type EmbeddingRequest,
   type Engine,
@@ -13,6 +12,7 @@ import {
   type TokenizeRequest,
   type TokenPrompt,
 } from '../protocol/engine.ts'
+import type { AnswerEvent } from '../protocol/engine-events.ts'
 import type { EngineQueue } from './queue/engine-queue.ts'
 import { CountedSequences, type ModelSequences } from './sequence-counts.ts'
 

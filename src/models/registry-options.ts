@@ -1,7 +1,8 @@
 /** What a registry is made with, what a model is registered with, and what a registry tells of the models that it serves. */
 import type { SleepingClock } from '../core/clock.ts'
 import type { ServiceError } from '../core/errors.ts'
-import type { Engine, ModelOutline } from '../protocol/engine.ts'
+import type { Engine } from '../protocol/engine.ts'
+import type { ModelOutline } from '../protocol/model-info.ts'
 import type { ModelPolicy } from '../protocol/model-policy.ts'
 import type { ModelSource } from '../protocol/model-source.ts'
 import type { RenderThread } from './chat/render-thread.ts'

@@ -3,7 +3,8 @@
  * and what was found there of their prompts. Told by `QueuedEngine`, so it is the same for every kind of engine; read by the metrics.
  * In a service with workers each of them counts its own.
  */
-import type { AnswerEvent, ModelInfo } from '../protocol/engine.ts'
+import type { AnswerEvent } from '../protocol/engine-events.ts'
+import type { ModelInfo } from '../protocol/model-info.ts'
 
 /** Of one model, over all that was loaded under its id. */
 export interface ModelSequences {

@@ -14,18 +14,14 @@
  *
  * The passthrough model has an InProcessEngine below its lease and its queue, which runs the step loop in this process.
  *
- * Events of one request, for each of its sequences (distinguished by `index`):
- *
- *   sequence-start → text-delta* → sequence-end       exactly one end, always
- *
  * A request that is refused as a whole (queue full, engine gone) makes the iterator throw a `ServiceError`;
  * one sequence that cannot run (its prompt is too long) ends with `finishReason: 'error'` and loses no other.
  */
-import type { Placement } from './compute-device.ts'
-import type { ErrorCode } from '../core/errors.ts'
 import type { AdapterOptions, OpenedAdapter } from './adapter.ts'
 import type { Chat } from './chat.ts'
 import type { Constraint } from './constraint.ts'
+import type { AnswerEvent } from './engine-events.ts'
+import type { ModelInfo } from './model-info.ts'
 
 /**
  * Text to continue. Pieces are tokenized one by one, special tokens recognised inside a piece but never across
@@ -142,201 +138,10 @@ export interface EmbeddingRequest extends Pick<EngineRequest, 'reqId' | 'place' 
   readonly query?: string
 }
 
-export type FinishReason = 'stop' | 'length' | 'content_filter' | 'error'
-
-export interface SequenceStartEvent {
-  readonly type: 'sequence-start'
-  readonly index: number
-  readonly promptTokens: number
-  /** Prompt tokens found in the prefix cache. */
-  readonly cachedTokens: number
-  /** Those of them that were copied back from host memory. @default none */
-  readonly restoredTokens?: number
-  readonly queueMs: number
-}
-
-export interface TokenLogprob {
-  readonly tokenId: number
-  /** Natural logarithm; at least -9999, which stands for less. */
-  readonly logprob: number
-  /** What it stands for in the text, perhaps a part of a character; empty for a control token. */
-  readonly bytes: readonly number[]
-}
-
-/** Of a token of the text. */
-export interface ChosenLogprob extends TokenLogprob {
-  /** The likeliest first; the chosen one may be among them. Fewer than asked for where fewer are possible. */
-  readonly top: readonly TokenLogprob[]
-}
-
-export interface TextDeltaEvent {
-  readonly type: 'text-delta'
-  readonly index: number
-  /** Whole characters only; empty while a character or a possible stop string is incomplete. */
-  readonly text: string
-  /** -1 each where an upstream tells their number only. */
-  readonly tokenIds: readonly number[]
-  /**
-   * Of the tokens whose text is sent whole with this text, in their order: none comes before its text, nor with text that was
-   * cut. Tokens that only end the text have none. Absent where none were asked for.
-   */
-  readonly logprobs?: readonly ChosenLogprob[]
-}
-
-export interface SequenceError {
-  readonly code: ErrorCode
-  readonly params: Readonly<Record<string, string | number>>
-}
-
-/** Tokens that were drafted, and those of them that were accepted. */
-export interface DraftCounts {
-  readonly draftedTokens: number
-  readonly acceptedTokens: number
-}
-
-export interface SequenceEndEvent {
-  readonly type: 'sequence-end'
-  readonly index: number
-  readonly finishReason: FinishReason
-  /** Set when `finishReason` is `error`. */
-  readonly error: SequenceError | null
-  /** The stop string that ended it; absent where none did. */
-  readonly stopString?: string
-  /** Absent where nothing was drafted. */
-  readonly drafts?: DraftCounts
-  /** What must be added to the prompt tokens of the start, which an upstream tells at the end only. @default 0 */
-  readonly promptTokensCorrection?: number
-  /** Of an engine of embeddings, unless it failed: the pooled vector, 32-bit floats in little-endian order as base64. */
-  readonly vector?: string
-}
-
-/** What the model thinks before it answers. */
-interface ReasoningDeltaEvent {
-  readonly type: 'reasoning-delta'
-  readonly index: number
-  readonly text: string
-}
-
-/** A tool call begins; those of a sequence are numbered from 0 and come one after the other. */
-export interface ToolCallStartEvent {
-  readonly type: 'tool-call-start'
-  readonly index: number
-  readonly call: number
-  readonly id: string
-  readonly name: string
-}
-
-/** Further JSON text of a call's arguments. */
-export interface ToolCallDeltaEvent {
-  readonly type: 'tool-call-delta'
-  readonly index: number
-  readonly call: number
-  readonly arguments: string
-}
-
-/** Part of an answer that is no text: of an engine that takes chats, or read from an engine's text by a model's chat format. */
-export type AnswerDeltaEvent = ReasoningDeltaEvent | ToolCallStartEvent | ToolCallDeltaEvent
-
-/** All that an engine gives which takes prompts only. */
-export type EngineEvent = SequenceStartEvent | TextDeltaEvent | SequenceEndEvent
-
-/** With what an engine that takes chats gives beside. */
-export type AnswerEvent = EngineEvent | AnswerDeltaEvent
-
 /** Sequences of a request. */
 export function countSequences({ prompts, chat, choices = 1 }: EngineRequest): number {
   return (chat === undefined ? prompts.length : 1) * choices
 }
-
-/** How one vector is made of those of a text's tokens; `rank` gives a score of relevance in its place. */
-export type Pooling = 'mean' | 'cls' | 'last' | 'rank'
-
-/** How a reranking model reads a query and a document: the texts around them, which hold its special tokens. */
-export interface RankedPair {
-  readonly before: string
-  readonly between: string
-  readonly after: string
-  /** As `Prompt.addSpecial`. */
-  readonly addSpecial: boolean
-}
-
-/** What an embedding model computes. */
-export interface EmbeddingInfo {
-  readonly pooling: Pooling
-  /** Numbers of a vector. */
-  readonly dimensions: number
-  /** To which lengths a vector may be cut (Matryoshka); empty where it must stay whole. */
-  readonly shorterDimensions: readonly number[] | 'any'
-  /** Set once a model with the pooling `rank` serves. */
-  readonly pair?: RankedPair
-}
-
-/** A model that guesses the tokens of another. */
-export interface DraftInfo {
-  readonly name: string
-  readonly parameters: number
-  readonly sizeBytes: number
-}
-
-/** What is known of a model once its engine serves it. */
-export interface ModelInfo {
-  /** `unknown`, as the quantization, where an upstream does not say. */
-  readonly architecture: string
-  /** NaN, as the size, where an upstream does not say. */
-  readonly parameters: number
-  readonly sizeBytes: number
-  /** As the engine names it: `F16`, `Q4_0`, `none`. */
-  readonly quantization: string
-  /** Tokens a sequence may reach; null when the model has no limit of its own. */
-  readonly maxSeqLen: number | null
-  /** Infinity where an upstream does not say; it refuses unknown token ids itself. */
-  readonly vocabSize: number
-  /** `llama.cpp`, `passthrough`, `openai`. */
-  readonly engine: string
-  /** Sequences that run at once. */
-  readonly maxBatchSize: number
-  /** Tokens that its KV cache has room for, in all slots; absent where it has none of its own. */
-  readonly kvCacheTokens?: number
-  /** Whether all slots share them; otherwise each has room for a sequence of its own. @default false */
-  readonly sharesKvCache?: boolean
-  /** The model that drafts for it; absent where there is none. */
-  readonly draft?: DraftInfo
-  /** Most beams a search may have; absent where the model has no beam search. */
-  readonly maxBeams?: number
-  /** Set for a model that makes vectors of texts, and generates none. */
-  readonly embedding?: EmbeddingInfo
-  /** Whether a chat is sent as it is, in `EngineRequest.chat`, and its answer comes read. @default false */
-  readonly takesChats?: boolean
-  /** Whether its texts can be constrained. @default false */
-  readonly canConstrain?: boolean
-  /** Jinja source from the model itself. */
-  readonly chatTemplate: string | null
-  readonly bosText: string
-  readonly eosText: string
-  /** Texts that `Prompt.pieces` would turn into control tokens; a chat's user text must not form one. */
-  readonly specialTexts: readonly string[]
-  /** Longest text that a single token can stand for, in bytes; absent where the length of a text proves nothing. */
-  readonly maxTokenBytes?: number
-  /** For the start-up line; null where it does not apply. */
-  readonly threads: number | null
-  /** Weights and KV cache at the start; the first beam search adds a cache of its own. Null where it does not apply. */
-  readonly memoryBytes: number | null
-  /** How it is divided between the machine's memory and its GPUs; absent where none may be used or is there. */
-  readonly placement?: Placement
-}
-
-/** What the headers of a model's files say before it is loaded. */
-export type ModelOutline = Pick<
-  ModelInfo,
-  | 'architecture'
-  | 'parameters'
-  | 'sizeBytes'
-  | 'quantization'
-  | 'maxSeqLen'
-  | 'vocabSize'
-  | 'engine'
-  | 'embedding'
->
 
 /** Whether a request sent now would run: at once, after a restart, or not at all. */
 export type EngineStatus = (

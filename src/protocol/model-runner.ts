@@ -5,7 +5,9 @@
 import type { ServiceError } from '../core/errors.ts'
 import type { NumberedAdapter } from './adapter.ts'
 import type { Constraint } from './constraint.ts'
-import type { EndRules, ModelInfo, Sampling, TextPrompt, TokenLogprob } from './engine.ts'
+import type { EndRules, Sampling, TextPrompt } from './engine.ts'
+import type { TokenLogprob } from './engine-events.ts'
+import type { ModelInfo } from './model-info.ts'
 
 /** How a slot and the copies in host memory change before anything is computed, in this order. */
 export interface HostMoves {

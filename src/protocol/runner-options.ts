@@ -1,5 +1,5 @@
 import type { Speculation } from '../core/speculation.ts'
-import type { EmbeddingInfo } from './engine.ts'
+import type { EmbeddingInfo } from './model-info.ts'
 
 /** Options for opening a model in an engine; plain data, because they are sent to the engine process. */
 export interface RunnerOptions {

@@ -11,7 +11,7 @@
  */
 import { InvariantError, ServiceError } from '../core/errors.ts'
 import { systemClock, type Clock } from '../core/clock.ts'
-import type { FinishReason } from '../protocol/engine.ts'
+import type { FinishReason } from '../protocol/engine-events.ts'
 import type { HeldPrefix, StepOutput, StepPlan } from '../protocol/model-runner.ts'
 import { BeamGroups } from './beams/beam-groups.ts'
 import { RunningBatch } from './running-batch.ts'

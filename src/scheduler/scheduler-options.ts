@@ -2,7 +2,7 @@
 import type { Clock } from '../core/clock.ts'
 import type { PrefixCacheScope } from '../core/prefix-cache-scope.ts'
 import type { SchedulePolicy } from '../core/schedule-policy.ts'
-import type { FinishReason } from '../protocol/engine.ts'
+import type { FinishReason } from '../protocol/engine-events.ts'
 import type { BeamRoom, DraftRoom, HostRoom } from '../protocol/model-runner.ts'
 import type { SchedulerEvent, Sequence } from './sequence.ts'
 

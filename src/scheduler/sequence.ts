@@ -8,7 +8,8 @@
  * Owned by the scheduler; nothing else changes it. Counts are derived, never stored twice.
  */
 import { InvariantError } from '../core/errors.ts'
-import type { EndRules, EngineEvent, QueuePlace, Sampling, SequenceEndEvent } from '../protocol/engine.ts'
+import type { EndRules, QueuePlace, Sampling } from '../protocol/engine.ts'
+import type { EngineEvent, SequenceEndEvent } from '../protocol/engine-events.ts'
 import type { Drafter } from './drafts/drafter.ts'
 import { TextAssembler } from './text-assembler.ts'
 import { TextLogprobs } from './text-logprobs.ts'

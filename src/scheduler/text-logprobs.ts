@@ -4,7 +4,7 @@
  * Invariant: the bytes of all tokens taken begin with the text shown; beyond it they hold the rest of one token at most.
  */
 import { HeldTokens } from '../core/text/held-tokens.ts'
-import type { ChosenLogprob } from '../protocol/engine.ts'
+import type { ChosenLogprob } from '../protocol/engine-events.ts'
 import type { SampledLogprob } from '../protocol/model-runner.ts'
 
 export class TextLogprobs {

@@ -4,7 +4,7 @@
  * were generated before a client left are counted too.
  */
 import type { Clock } from '../core/clock.ts'
-import type { AnswerEvent, DraftCounts } from '../protocol/engine.ts'
+import type { AnswerEvent, DraftCounts } from '../protocol/engine-events.ts'
 
 /** The numbers of a generation, as the log line shows them. */
 export interface GenerationSummary {

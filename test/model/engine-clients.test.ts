@@ -11,7 +11,7 @@ import { systemClock } from '../../src/core/clock.ts'
 import { connectToEngine, EngineClient } from '../../src/engines/process/connection/engine-client.ts'
 import { EngineHost } from '../../src/engines/process/host/engine-host.ts'
 import { RequestStream } from '../../src/engines/process/step-loop/request-stream.ts'
-import type { EngineEvent } from '../../src/protocol/engine.ts'
+import type { EngineEvent } from '../../src/protocol/engine-events.ts'
 import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
 import { until } from '../support/until.ts'
 

@@ -7,7 +7,7 @@ import { InvariantError, type ServiceError } from '../../core/errors.ts'
 import type { GenerationEvent } from '../../generation/generation.ts'
 import type { DeltaEvent } from '../../generation/sequence-fold.ts'
 import { toOpenAiError } from '../../net/render-error.ts'
-import type { FinishReason } from '../../protocol/engine.ts'
+import type { FinishReason } from '../../protocol/engine-events.ts'
 
 /** What an answer or a frame must hold, by the schema that documents it. */
 export type AnswerOf<Schema extends z.ZodType> = DeepReadonly<z.input<Schema>>

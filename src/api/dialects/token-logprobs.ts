@@ -1,6 +1,6 @@
 /** The log probability of a token, and of the likeliest in its place, as OpenAI's dialects show them. */
 import { z } from 'zod'
-import type { ChosenLogprob, TokenLogprob } from '../../protocol/engine.ts'
+import type { ChosenLogprob, TokenLogprob } from '../../protocol/engine-events.ts'
 
 /** As many as OpenAI gives. */
 export const MAX_TOP_LOGPROBS = 20

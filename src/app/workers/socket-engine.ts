@@ -7,7 +7,8 @@ import { InvariantError } from '../../core/errors.ts'
 import type { SchedulePolicy } from '../../core/schedule-policy.ts'
 import { EngineServer } from '../../engines/process/connection/engine-server.ts'
 import { createSocketFolder } from '../../engines/process/host/socket-folder.ts'
-import type { Engine, EnginePlace, EngineStatus, ModelInfo, SharedEngine } from '../../protocol/engine.ts'
+import type { Engine, EnginePlace, EngineStatus, SharedEngine } from '../../protocol/engine.ts'
+import type { ModelInfo } from '../../protocol/model-info.ts'
 import type { ModelRunner } from '../../protocol/model-runner.ts'
 
 export interface SocketEngineOptions {

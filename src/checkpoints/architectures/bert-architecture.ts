@@ -3,7 +3,7 @@
  * feed-forward. llama.cpp adds the embedding of the first segment to every token, as transformers does for a single text; a
  * reranking BERT, which was trained to see a second one, gets a second set of word embeddings that holds the difference.
  */
-import type { Pooling } from '../../protocol/engine.ts'
+import type { Pooling } from '../../protocol/model-info.ts'
 import { quoted, shown, unconvertible } from '../file-errors.ts'
 import { poolingTypeId, SECOND_SEGMENT_KEY } from '../gguf/embedding-model.ts'
 import { gguf } from '../gguf/gguf-format.ts'

@@ -2,7 +2,7 @@
  * What the files of an embedding model say beside its weights, as metadata of GGUF: how one vector is made of those of its
  * tokens, in `1_Pooling/config.json` of sentence-transformers, and to which lengths it may be cut.
  */
-import type { Pooling } from '../../protocol/engine.ts'
+import type { Pooling } from '../../protocol/model-info.ts'
 import { shown, unconvertible } from '../file-errors.ts'
 import { poolingTypeId, SHORTER_DIMENSIONS_KEY } from '../gguf/embedding-model.ts'
 import { gguf } from '../gguf/gguf-format.ts'

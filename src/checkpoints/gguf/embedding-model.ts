@@ -1,5 +1,5 @@
 /** Whether a model makes vectors of texts, known from its GGUF header: an encoder, or a decoder whose header names a pooling. */
-import type { EmbeddingInfo, Pooling } from '../../protocol/engine.ts'
+import type { EmbeddingInfo, Pooling } from '../../protocol/model-info.ts'
 import { EMBEDDING_ARCHITECTURES } from './gguf-architectures.ts'
 import { numberValue } from './gguf-file.ts'
 import type { GgufMetadata } from './gguf-format.ts'

@@ -4,7 +4,7 @@
  * that does not exist and kills the process later, so what does not fit is refused before it is allocated.
  */
 import { StartError } from '../../core/errors.ts'
-import type { EmbeddingInfo } from '../../protocol/engine.ts'
+import type { EmbeddingInfo } from '../../protocol/model-info.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'
 import { CELLS_UNIT, kvRoomOf, MAX_DEFAULT_SEQ_LEN, slotTokens } from './kv-room.ts'
 

@@ -3,7 +3,8 @@
  * prompts, and the governor of the compute threads. The runners of generating and of embedding models extend it.
  * Invariant: the weights are freed last, when no thread reads the vocabulary.
  */
-import type { ModelInfo, TextPrompt } from '../../protocol/engine.ts'
+import type { TextPrompt } from '../../protocol/engine.ts'
+import type { ModelInfo } from '../../protocol/model-info.ts'
 import type { Placement } from '../../protocol/compute-device.ts'
 import type { LongPrompt, Runner, TokenizingJob } from '../../protocol/model-runner.ts'
 import type { RunnerOptions } from '../../protocol/runner-options.ts'

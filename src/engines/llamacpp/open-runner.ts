@@ -3,7 +3,7 @@
  * the KV cache. What is open when a later part fails is closed here; afterwards the runner closes it.
  */
 import type { ModelRunner } from '../../protocol/model-runner.ts'
-import type { DraftInfo } from '../../protocol/engine.ts'
+import type { DraftInfo } from '../../protocol/model-info.ts'
 import type { DraftModelOptions, LoadProgress, RunnerOptions } from '../../protocol/runner-options.ts'
 import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
 import { onHost } from '../../checkpoints/memory/host-need.ts'

@@ -5,7 +5,7 @@
  * position 0 without a gap.
  */
 import { InvariantError } from '../../core/errors.ts'
-import type { DraftInfo, ModelInfo } from '../../protocol/engine.ts'
+import type { DraftInfo, ModelInfo } from '../../protocol/model-info.ts'
 import {
   isDecodeRun,
   type BeamRoom,

@@ -3,7 +3,8 @@
  * prompt itself, once (decisions, section 3). No weights and nothing native, so it runs inside the HTTP process and
  * every scheduler test runs the real scheduler on it. Sampling changes nothing: the one token that can come has the probability 1.
  */
-import type { ModelInfo, TextPrompt } from '../../protocol/engine.ts'
+import type { TextPrompt } from '../../protocol/engine.ts'
+import type { ModelInfo } from '../../protocol/model-info.ts'
 import type {
   LongPrompt,
   ModelRunner,

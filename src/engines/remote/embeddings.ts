@@ -2,7 +2,8 @@
  * Embeddings of an upstream, and its ranking of texts: one request for all of them, and the vectors as an engine gives them. Called
  * by `remote-engine.ts`.
  */
-import type { AnswerEvent, EmbeddingRequest, Prompt } from '../../protocol/engine.ts'
+import type { EmbeddingRequest, Prompt } from '../../protocol/engine.ts'
+import type { AnswerEvent } from '../../protocol/engine-events.ts'
 import { countOf, isObject, type Json, objects } from './answers/answer-chunk.ts'
 import { readJson } from './answers/json-answer.ts'
 import type { UpstreamRequest } from './request-body.ts'

@@ -12,7 +12,8 @@ import {
 import { systemClock } from '../../core/clock.ts'
 import { SecretText } from '../../core/text/secret-text.ts'
 import { SequenceFold } from '../../generation/sequence-fold.ts'
-import type { AnswerEvent, EngineRequest } from '../../protocol/engine.ts'
+import type { EngineRequest } from '../../protocol/engine.ts'
+import type { AnswerEvent } from '../../protocol/engine-events.ts'
 import { RemoteEngine, type RemoteEngineOptions } from './remote-engine.ts'
 
 const TIMEOUTS = { connectMs: 500, firstByteMs: 300, betweenMs: 300 }

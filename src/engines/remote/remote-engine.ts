@@ -8,17 +8,17 @@ import type { Clock } from '../../core/clock.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { SecretText } from '../../core/text/secret-text.ts'
 import type {
-  AnswerEvent,
   EmbeddingRequest,
   Engine,
   EngineRequest,
   EngineStatus,
-  ModelInfo,
   Prompt,
   TokenizedText,
   TokenizeRequest,
   TokenPrompt,
 } from '../../protocol/engine.ts'
+import type { AnswerEvent } from '../../protocol/engine-events.ts'
+import type { ModelInfo } from '../../protocol/model-info.ts'
 import { AnswerReader } from './answers/answer-reader.ts'
 import { type EndpointAnswer, REMOTE_TIMEOUTS, type RemoteTimeouts } from './endpoint.ts'
 import { readVectors, toEmbeddingRequest } from './embeddings.ts'

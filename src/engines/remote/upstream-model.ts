@@ -1,5 +1,5 @@
 /** What an upstream says of a model in its list, where it says anything: vLLM, SGLang, llama-server and Sluice each say other things. */
-import type { ModelInfo } from '../../protocol/engine.ts'
+import type { ModelInfo } from '../../protocol/model-info.ts'
 import { countOf, isObject, type Json, objects } from './answers/answer-chunk.ts'
 
 export interface UpstreamModel extends Pick<

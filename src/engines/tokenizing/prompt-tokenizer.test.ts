@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import type { ServiceError } from '../../core/errors.ts'
-import type { ModelInfo } from '../../protocol/engine.ts'
+import type { ModelInfo } from '../../protocol/model-info.ts'
 import type { Runner } from '../../protocol/model-runner.ts'
 import { PromptTokenizer } from './prompt-tokenizer.ts'
 

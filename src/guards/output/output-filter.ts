@@ -10,7 +10,7 @@ import type {
   SequenceEndEvent,
   SequenceStartEvent,
   TextDeltaEvent,
-} from '../../protocol/engine.ts'
+} from '../../protocol/engine-events.ts'
 
 /**
  * Detects one kind of text that must not be sent, in one sequence. It gets the text in pieces, each once, and reports the

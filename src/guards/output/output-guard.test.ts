@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { HeldTokens } from '../../core/text/held-tokens.ts'
 import { Utf8Decoder } from '../../core/text/utf8-decoder.ts'
-import type { ChosenLogprob, EngineEvent } from '../../protocol/engine.ts'
+import type { ChosenLogprob, EngineEvent } from '../../protocol/engine-events.ts'
 import { OutputGuard } from './output-guard.ts'
 
 const KEY = `sk-svc-${'0123456789abcdef'.repeat(4)}`

@@ -3,7 +3,7 @@
  * the thread exits unexpectedly, the pool gets its unfinished prompts back.
  */
 import { WorkerChannel, workerEntry } from '../../core/concurrency/worker-channel.ts'
-import type { FinishReason, SequenceError } from '../../protocol/engine.ts'
+import type { FinishReason, SequenceError } from '../../protocol/engine-events.ts'
 
 /** Given to a thread when it starts. */
 export interface WorkerOptions {

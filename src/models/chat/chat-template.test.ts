@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { ModelInfo } from '../../protocol/engine.ts'
+import type { ModelInfo } from '../../protocol/model-info.ts'
 import { PassthroughRunner } from '../../engines/passthrough/passthrough-runner.ts'
 import type { ChatMessage } from '../../protocol/chat.ts'
 import { ChatTemplate } from './chat-template.ts'

@@ -5,7 +5,8 @@ import { ServiceError, StartError } from '../../../src/core/errors.ts'
 import { TIER_LIMITS } from '../../../src/core/tiers.ts'
 import { OPEN_POLICY } from '../../../src/protocol/model-policy.ts'
 import { withResolvers } from '../../../src/core/with-resolvers.ts'
-import type { EngineEvent, EngineRequest } from '../../../src/protocol/engine.ts'
+import type { EngineRequest } from '../../../src/protocol/engine.ts'
+import type { EngineEvent } from '../../../src/protocol/engine-events.ts'
 import {
   ScriptedEngine,
   sayOk,

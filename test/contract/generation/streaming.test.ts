@@ -4,7 +4,7 @@ import type { StartSilenceTimer } from '../../../src/api/silence-timer.ts'
 import { chatChunk } from '../../../src/api/dialects/openai-chat/schema.ts'
 import { streamChunk } from '../../../src/api/dialects/generate/schema.ts'
 import { ServiceError } from '../../../src/core/errors.ts'
-import type { EngineEvent } from '../../../src/protocol/engine.ts'
+import type { EngineEvent } from '../../../src/protocol/engine-events.ts'
 import {
   ScriptedEngine,
   sayOk,

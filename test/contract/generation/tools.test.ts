@@ -4,7 +4,8 @@ import path from 'node:path'
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/core/errors.ts'
-import type { EngineRequest, ModelInfo } from '../../../src/protocol/engine.ts'
+import type { EngineRequest } from '../../../src/protocol/engine.ts'
+import type { ModelInfo } from '../../../src/protocol/model-info.ts'
 import {
   piecesOf,
   ScriptedEngine,

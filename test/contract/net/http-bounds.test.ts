@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest'
 import { MAX_PIPELINED } from '../../../src/net/connections/guard-connections.ts'
 import type { HttpBounds } from '../../../src/net/http-bounds.ts'
 import { MAX_BODY_BYTES } from '../../../src/net/requests/read-body.ts'
-import type { EngineEvent, EngineRequest } from '../../../src/protocol/engine.ts'
+import type { EngineRequest } from '../../../src/protocol/engine.ts'
+import type { EngineEvent } from '../../../src/protocol/engine-events.ts'
 import { exchange, openSocket, postBytes, readAnswer, untilClosed } from '../../support/net/raw-http.ts'
 import {
   hang,

@@ -5,13 +5,8 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openLlamaRunner } from '../../../src/engines/llamacpp/open-runner.ts'
 import { InProcessEngine } from '../../../src/engines/process/step-loop/in-process-engine.ts'
-import type {
-  DraftCounts,
-  EngineEvent,
-  EngineRequest,
-  Sampling,
-  SequenceOptions,
-} from '../../../src/protocol/engine.ts'
+import type { EngineRequest, Sampling, SequenceOptions } from '../../../src/protocol/engine.ts'
+import type { DraftCounts, EngineEvent } from '../../../src/protocol/engine-events.ts'
 import type { RunnerOptions } from '../../../src/protocol/runner-options.ts'
 import { GREEDY } from '../../../src/scheduler/sequence.ts'
 import { convertCheckpoint } from '../../../src/checkpoints/conversion/convert.ts'

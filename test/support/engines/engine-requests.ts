@@ -1,11 +1,6 @@
 /** Builders for engine tests: requests by the word, and a reader that folds events. */
-import type {
-  AnswerEvent,
-  Engine,
-  EngineRequest,
-  SequenceOptions,
-  TextPrompt,
-} from '../../../src/protocol/engine.ts'
+import type { Engine, EngineRequest, SequenceOptions, TextPrompt } from '../../../src/protocol/engine.ts'
+import type { AnswerEvent } from '../../../src/protocol/engine-events.ts'
 import { GREEDY } from '../../../src/scheduler/sequence.ts'
 
 let requests = 0

@@ -3,14 +3,14 @@ import { ServiceError } from '../../../src/core/errors.ts'
 import { withResolvers } from '../../../src/core/with-resolvers.ts'
 import type {
   Engine,
-  EngineEvent,
   EngineRequest,
   EngineStatus,
-  ModelInfo,
   Prompt,
   TokenizedText,
   TokenizeRequest,
 } from '../../../src/protocol/engine.ts'
+import type { EngineEvent } from '../../../src/protocol/engine-events.ts'
+import type { ModelInfo } from '../../../src/protocol/model-info.ts'
 
 export type Script = (request: EngineRequest, signal: AbortSignal) => AsyncIterable<EngineEvent>
 

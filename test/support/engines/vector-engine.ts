@@ -1,5 +1,7 @@
 /** An engine of embeddings for tests of the API: the i-th input of n characters, or token ids, has the vector [i, n]. */
-import type { EmbeddingInfo, EmbeddingRequest, EngineEvent, ModelInfo } from '../../../src/protocol/engine.ts'
+import type { EmbeddingRequest } from '../../../src/protocol/engine.ts'
+import type { EngineEvent } from '../../../src/protocol/engine-events.ts'
+import type { EmbeddingInfo, ModelInfo } from '../../../src/protocol/model-info.ts'
 import { ScriptedEngine, sequenceStart } from './scripted-engine.ts'
 
 export const EMBEDDING: EmbeddingInfo = { pooling: 'mean', dimensions: 2, shorterDimensions: 'any' }

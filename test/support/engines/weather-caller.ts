@@ -1,6 +1,6 @@
 /** A model that thinks, calls `get_weather` for Paris until the tool's result is in its prompt, and answers then. */
 import { readFileSync } from 'node:fs'
-import type { EngineEvent } from '../../../src/protocol/engine.ts'
+import type { EngineEvent } from '../../../src/protocol/engine-events.ts'
 import { promptOf, ScriptedEngine, sequenceEnd, sequenceStart, textDelta } from './scripted-engine.ts'
 
 /** Of a model that thinks and calls. */

@@ -7,7 +7,7 @@ import type { ServiceError } from '../../../core/errors.ts'
 import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
 import type { DeltaEvent } from '../../../generation/sequence-fold.ts'
 import { toAnthropicError } from '../../../net/render-error.ts'
-import type { FinishReason, SequenceStartEvent } from '../../../protocol/engine.ts'
+import type { FinishReason, SequenceStartEvent } from '../../../protocol/engine-events.ts'
 import {
   answerFinishReason,
   type AnswerOf,

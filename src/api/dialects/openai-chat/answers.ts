@@ -2,7 +2,7 @@
 import { newId } from '../../../core/ids.ts'
 import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
 import type { DeltaEvent } from '../../../generation/sequence-fold.ts'
-import type { FinishReason } from '../../../protocol/engine.ts'
+import type { FinishReason } from '../../../protocol/engine-events.ts'
 import {
   answerFinishReason,
   DONE_FRAME,

@@ -3,7 +3,7 @@
  * request's fields and the answer's, plain and in chunks.
  */
 import { z } from 'zod'
-import type { ChosenLogprob } from '../../../protocol/engine.ts'
+import type { ChosenLogprob } from '../../../protocol/engine-events.ts'
 import { boolean, integer, nullableWithDefault } from '../../schemas/fields.ts'
 import { MAX_TOP_LOGPROBS, tokenLogprob, toTokenLogprob } from '../token-logprobs.ts'
 

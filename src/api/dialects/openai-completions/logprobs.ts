@@ -1,5 +1,5 @@
 /** Log probabilities in the shape of OpenAI's legacy completions: four lists, one item for each token. */
-import type { ChosenLogprob } from '../../../protocol/engine.ts'
+import type { ChosenLogprob } from '../../../protocol/engine-events.ts'
 import type { AnswerOf } from '../frames.ts'
 import type { completionLogprobs } from './schema.ts'
 

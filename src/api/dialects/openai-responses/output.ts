@@ -8,7 +8,7 @@
 import { InvariantError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
 import type { GenerationEvent } from '../../../generation/generation.ts'
-import type { ChosenLogprob, FinishReason } from '../../../protocol/engine.ts'
+import type { ChosenLogprob, FinishReason } from '../../../protocol/engine-events.ts'
 
 export type Item =
   | {

@@ -14,7 +14,7 @@ import {
 } from '../../../checkpoints/memory/memory-need.ts'
 import { InvariantError, StartError } from '../../../core/errors.ts'
 import type { EmbeddingRunner } from '../../../protocol/embedding-runner.ts'
-import type { EmbeddingInfo, ModelInfo, RankedPair } from '../../../protocol/engine.ts'
+import type { EmbeddingInfo, ModelInfo, RankedPair } from '../../../protocol/model-info.ts'
 import type { LoadProgress, RunnerOptions } from '../../../protocol/runner-options.ts'
 import { BaseRunner, type BaseRunnerOptions } from '../base-runner.ts'
 import { defaultThreads } from '../cpu-cores.ts'

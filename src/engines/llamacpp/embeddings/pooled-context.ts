@@ -5,7 +5,7 @@
 import { poolingTypeId } from '../../../checkpoints/gguf/embedding-model.ts'
 import { stepTokens } from '../../../checkpoints/memory/memory-need.ts'
 import { InvariantError } from '../../../core/errors.ts'
-import type { Pooling } from '../../../protocol/engine.ts'
+import type { Pooling } from '../../../protocol/model-info.ts'
 import { Batch } from '../batch.ts'
 import { NativeLoadError } from '../devices/load-plan.ts'
 import { type Bindings, viewFloat32 } from '../ffi/bindings.ts'

@@ -9,12 +9,12 @@ import type { Clock } from '../../../core/clock.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import type {
   EmbeddingRequest,
-  EngineEvent,
   EngineRequest,
   TokenizedText,
   TokenizeRequest,
   TokenPrompt,
 } from '../../../protocol/engine.ts'
+import type { EngineEvent } from '../../../protocol/engine-events.ts'
 import type { NumberedAdapter } from '../../../protocol/adapter.ts'
 import type { RequestHandle } from '../step-loop/event-sink.ts'
 import { RequestStream } from '../step-loop/request-stream.ts'

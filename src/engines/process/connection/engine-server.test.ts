@@ -4,7 +4,7 @@ import { temporaryFolder } from '../../../../test/support/servers/server-process
 import { until } from '../../../../test/support/until.ts'
 import { systemClock } from '../../../core/clock.ts'
 import type { Constraint } from '../../../protocol/constraint.ts'
-import type { EngineEvent } from '../../../protocol/engine.ts'
+import type { EngineEvent } from '../../../protocol/engine-events.ts'
 import type { ConstraintCompiler, ModelRunner } from '../../../protocol/model-runner.ts'
 import { PassthroughRunner } from '../../passthrough/passthrough-runner.ts'
 import { RequestStream } from '../step-loop/request-stream.ts'

@@ -8,15 +8,15 @@ import type { CacheState } from '../../../scheduler/scheduler-options.ts'
 import type { ErrorCode } from '../../../core/errors.ts'
 import type {
   EmbeddingRequest,
-  EngineEvent,
   EngineRequest,
-  ModelInfo,
   Prompt,
   TextPrompt,
   TokenizedText,
   TokenizeRequest,
   TokenPrompt,
 } from '../../../protocol/engine.ts'
+import type { EngineEvent } from '../../../protocol/engine-events.ts'
+import type { ModelInfo } from '../../../protocol/model-info.ts'
 import type { NumberedAdapter } from '../../../protocol/adapter.ts'
 import type { PackedPrompt } from '../../../protocol/model-runner.ts'
 import type { RunnerOptions } from '../../../protocol/runner-options.ts'

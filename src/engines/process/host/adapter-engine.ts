@@ -4,17 +4,17 @@
  */
 import type { OpenedAdapter } from '../../../protocol/adapter.ts'
 import type {
-  AnswerEvent,
   EmbeddingRequest,
   Engine,
   EngineRequest,
   EngineStatus,
-  ModelInfo,
   SharedEngine,
   TokenizedText,
   TokenizeRequest,
   TokenPrompt,
 } from '../../../protocol/engine.ts'
+import type { AnswerEvent } from '../../../protocol/engine-events.ts'
+import type { ModelInfo } from '../../../protocol/model-info.ts'
 
 export interface AdapterEngineOptions {
   readonly base: Engine

@@ -9,15 +9,15 @@ import { ServiceError } from '../../../core/errors.ts'
 import type {
   EmbeddingRequest,
   Engine,
-  EngineEvent,
   EnginePlace,
   EngineRequest,
   EngineStatus,
-  ModelInfo,
   TokenizedText,
   TokenizeRequest,
   TokenPrompt,
 } from '../../../protocol/engine.ts'
+import type { EngineEvent } from '../../../protocol/engine-events.ts'
+import type { ModelInfo } from '../../../protocol/model-info.ts'
 import { DurableClient } from '../connection/durable-client.ts'
 import { connectToEngine } from '../connection/engine-client.ts'
 

@@ -17,16 +17,16 @@ import { Supervisor } from '../../../core/concurrency/supervisor.ts'
 import { ServiceError, StartError } from '../../../core/errors.ts'
 import type {
   EmbeddingRequest,
-  EngineEvent,
   EnginePlace,
   EngineRequest,
   EngineStatus,
-  ModelInfo,
   SharedEngine,
   TokenizedText,
   TokenizeRequest,
   TokenPrompt,
 } from '../../../protocol/engine.ts'
+import type { EngineEvent } from '../../../protocol/engine-events.ts'
+import type { ModelInfo } from '../../../protocol/model-info.ts'
 import type { NumberedAdapter } from '../../../protocol/adapter.ts'
 import { DurableClient } from '../connection/durable-client.ts'
 import { processCores, type CoreSharing, type OnShare } from './core-sharing.ts'

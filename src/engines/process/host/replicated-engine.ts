@@ -7,17 +7,17 @@ import { InvariantError, ServiceError } from '../../../core/errors.ts'
 import type { AdapterOptions, NumberedAdapter } from '../../../protocol/adapter.ts'
 import type { Placement } from '../../../protocol/compute-device.ts'
 import type {
-  AnswerEvent,
   EmbeddingRequest,
   Engine,
   EngineRequest,
   EngineStatus,
-  ModelInfo,
   SharedEngine,
   TokenizedText,
   TokenizeRequest,
   TokenPrompt,
 } from '../../../protocol/engine.ts'
+import type { AnswerEvent } from '../../../protocol/engine-events.ts'
+import type { ModelInfo } from '../../../protocol/model-info.ts'
 
 import { AdapterEngine } from './adapter-engine.ts'
 

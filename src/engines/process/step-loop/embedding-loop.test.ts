@@ -3,7 +3,8 @@ import { systemClock } from '../../../core/clock.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import { withResolvers } from '../../../core/with-resolvers.ts'
 import type { EmbeddingRunner } from '../../../protocol/embedding-runner.ts'
-import type { EngineEvent, ModelInfo } from '../../../protocol/engine.ts'
+import type { EngineEvent } from '../../../protocol/engine-events.ts'
+import type { ModelInfo } from '../../../protocol/model-info.ts'
 import { EmbeddingLoop } from './embedding-loop.ts'
 
 const INFO = { maxSeqLen: 10, maxBatchSize: 3, embedding: { pooling: 'mean' } } as ModelInfo

@@ -1,6 +1,6 @@
 /** One request as its loop and its caller see each other: where its events go, and the caller's hold on it. Types only. */
 import type { ServiceError } from '../../../core/errors.ts'
-import type { EngineEvent } from '../../../protocol/engine.ts'
+import type { EngineEvent } from '../../../protocol/engine-events.ts'
 
 /** Where one request's events go. */
 export interface EventSink<Event = EngineEvent> {

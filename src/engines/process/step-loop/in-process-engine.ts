@@ -4,13 +4,13 @@ import { systemClock } from '../../../core/clock.ts'
 import { ServiceError, toServiceError } from '../../../core/errors.ts'
 import type {
   Engine,
-  EngineEvent,
   EngineRequest,
   EngineStatus,
-  ModelInfo,
   TokenizedText,
   TokenizeRequest,
 } from '../../../protocol/engine.ts'
+import type { EngineEvent } from '../../../protocol/engine-events.ts'
+import type { ModelInfo } from '../../../protocol/model-info.ts'
 import type { ModelRunner } from '../../../protocol/model-runner.ts'
 import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
 import { RequestStream } from './request-stream.ts'

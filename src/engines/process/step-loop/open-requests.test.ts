@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../core/errors.ts'
-import type { EngineEvent } from '../../../protocol/engine.ts'
+import type { EngineEvent } from '../../../protocol/engine-events.ts'
 import type { EventSink } from './event-sink.ts'
 import { type OpenRequest, OpenRequests } from './open-requests.ts'
 

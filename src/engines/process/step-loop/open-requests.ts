@@ -4,7 +4,7 @@
  * Invariant: every sink is called a last time, with `end` or `fail`. No other part counts which sequences are open.
  */
 import type { ServiceError } from '../../../core/errors.ts'
-import type { EngineEvent } from '../../../protocol/engine.ts'
+import type { EngineEvent } from '../../../protocol/engine-events.ts'
 import type { EventSink } from './event-sink.ts'
 
 export interface OpenRequest<Key, Open> {

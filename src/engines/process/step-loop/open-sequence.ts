@@ -1,5 +1,5 @@
 /** A sequence of a request that is open in the step loop, and its events as the request's client sees them. */
-import type { EngineEvent } from '../../../protocol/engine.ts'
+import type { EngineEvent } from '../../../protocol/engine-events.ts'
 import type { SchedulerEvent } from '../../../scheduler/continuous-batch-scheduler.ts'
 
 export interface OpenSequence {

@@ -6,7 +6,7 @@
  */
 import { abortReason } from '../../../core/abort.ts'
 import type { ServiceError } from '../../../core/errors.ts'
-import type { EngineEvent } from '../../../protocol/engine.ts'
+import type { EngineEvent } from '../../../protocol/engine-events.ts'
 import type { EventSink } from './event-sink.ts'
 
 export interface RequestStreamOptions {

@@ -1,5 +1,5 @@
 /** What is read of a chunk of an upstream's stream. Every field may be missing or null: nothing of an upstream is believed. */
-import type { ChosenLogprob, TokenLogprob } from '../../../protocol/engine.ts'
+import type { ChosenLogprob, TokenLogprob } from '../../../protocol/engine-events.ts'
 
 export type Json = Readonly<Record<string, unknown>>
 

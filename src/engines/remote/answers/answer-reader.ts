@@ -5,7 +5,7 @@
  * does not exceed what is told; the rest comes before the ends of the sequences, which all wait for the end of the stream.
  */
 import { newId } from '../../../core/ids.ts'
-import type { AnswerEvent, ChosenLogprob, FinishReason } from '../../../protocol/engine.ts'
+import type { AnswerEvent, ChosenLogprob, FinishReason } from '../../../protocol/engine-events.ts'
 import {
   upstreamChatLogprobs,
   upstreamCompletionLogprobs,

@@ -14,10 +14,18 @@ export interface AnswerShape {
   readonly constraint: Constraint | null
   /** Whether arguments of tools that are not strict may be any object: where their schemas cannot be kept to. @default false */
   readonly isRelaxed?: boolean
-  /** What reasoning in front of it begins and ends with, nothing where the prompt has begun it; null without. */
-  readonly reasoning: { readonly begin: string; readonly end: string } | null
+  /** Reasoning in front of it; null without. */
+  readonly reasoning: ReasoningShape | null
   /** Control tokens that are text of the answer. */
   readonly shownSpecialTexts: readonly string[]
+}
+
+interface ReasoningShape {
+  /** Nothing where the prompt has begun it. */
+  readonly begin: string
+  readonly end: string
+  /** What stands between it and the answer. @default nothing */
+  readonly next?: string
 }
 
 interface CallShape {
@@ -34,14 +42,17 @@ export function toConstraint({ calls: shape, constraint, ...more }: AnswerShape)
   const calls = shape !== null && isRelaxed ? { ...shape, chat: relax(shape.chat) } : shape
   const answer = answerFormat(calls, constraint)
   const format =
-    reasoning === null
-      ? answer
-      : { type: 'sequence', elements: [tag(reasoning.begin, { type: 'any_text' }, reasoning.end), answer] }
+    reasoning === null ? answer : { type: 'sequence', elements: [...reasoningFormats(reasoning), answer] }
   return {
     kind: 'structural-tag',
     tag: JSON.stringify({ type: 'structural_tag', format }),
     ...(shownSpecialTexts.length > 0 && { shownSpecialTexts }),
   }
+}
+
+function reasoningFormats({ begin, end, next }: ReasoningShape): readonly TagFormat[] {
+  const reasoning = tag(begin, { type: 'any_text' }, end)
+  return next === undefined ? [reasoning] : [reasoning, { type: 'const_string', value: next }]
 }
 
 function relax(chat: Chat): Chat {

@@ -15,10 +15,11 @@ const CLOSERS = ['<|end|>', '<|return|>', '<|call|>']
 const ENDS = [...CLOSERS, '<|start|>', CHANNEL]
 /** Control tokens that the reader must see. */
 export const HARMONY_MARKERS: readonly string[] = [MESSAGE, '<|constrain|>', ...ENDS]
-/** What an answer begins with that reasons, and what then begins its text: for answers that are held to something. */
+/** What reasoning begins and ends with, and what then begins the text: for answers that are held to something. */
 export const HARMONY_REASONING = {
   begin: `${CHANNEL}analysis${MESSAGE}`,
-  end: `<|end|><|start|>assistant${CHANNEL}final${MESSAGE}`,
+  end: '<|end|>',
+  next: `<|start|>assistant${CHANNEL}final${MESSAGE}`,
 } as const
 /** The end of a prompt in a message's header. */
 export const HARMONY_HEADER = '<|start|>assistant'

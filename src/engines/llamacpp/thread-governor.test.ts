@@ -46,6 +46,23 @@ describe('the thread governor', () => {
     expect(governor.threads).toBe(1)
   })
 
+  it('stops streams that stumble within a second, however lately fewer threads were tried in vain', () => {
+    for (let seconds = 0; seconds <= 32; seconds++) {
+      const { machine, governor, run } = createMachine(2, QUIET)
+      run(120_000 + seconds * 1000)
+      machine.stepMs = (threads) => (threads > 1 ? 120 : 12)
+      run(1000)
+      expect(governor.threads, `a neighbour after ${120 + seconds} s`).toBe(1)
+    }
+  })
+
+  it('does not try fewer again and again where all numbers of threads are slow', () => {
+    const { machine, run } = createMachine(4, (threads) => 40 / threads)
+    run(60_000)
+    machine.stepMs = (threads) => 400 / threads
+    expect(run(30_000).get(4)).toBeGreaterThan(0.6)
+  })
+
   it('finds a neighbour that was there from the start', () => {
     const { governor, run } = createMachine(2, NEIGHBOUR)
     run(1000)

@@ -28,19 +28,24 @@ export interface ThreadGovernorOptions {
 /** Shortest span of steps by which two numbers of threads are compared: several time slices of a neighbour. */
 const COMPARED_STEPS = 4
 const COMPARED_MS = 50
+/** Of steps that take so long, two will do: those who wait for them see each one. */
+const LONG_STEPS = 2
+const LONG_STEPS_MS = 200
 /** Steps of other work after which a span is given up. */
 const MAX_OTHER_STEPS = 32
 /** Share of the time before that a trial may take to be won: what differs less is noise. */
 const WIN = 0.93
 /** Times the best known span after which steps count as slow. */
 const SLOW = 2
-/** A step of a trial so many times as long as those before ends the trial. */
+/** A step of a trial so many times as long as those before ends the trial; a stream whose steps are so slow stumbles. */
 const HOPELESS = 4
 /** Pauses between trials in one direction, doubled by each trial that is lost. */
 const SHORTEST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
 /** Longest pause between trials of fewer threads while steps are slow: on a noisy machine some always are. */
 const SLOW_PAUSE_MS = 4000
+/** The same while streams stumble. */
+const STUMBLING_PAUSE_MS = 500
 /** A trial far below the chosen number may not stop the streams for longer than this, were all cores free. */
 const MAX_TRIAL_STEP_MS = 100
 /** A context of so many tokens takes about as long to read as a small model's weights. */
@@ -151,10 +156,10 @@ export class ThreadGovernor {
     if (this.#span === null || this.#span.isStale) this.#span = new Span(kind)
     const span = this.#span
     span.add(kind, ms)
-    if (span.steps < COMPARED_STEPS || span.totalMs < COMPARED_MS) return
+    const isLong = span.steps >= LONG_STEPS && span.totalMs >= LONG_STEPS_MS
+    if (!isLong && (span.steps < COMPARED_STEPS || span.totalMs < COMPARED_MS)) return
     this.#span = null
-    const isSlow = this.#recordBest(span) > SLOW
-    const next = this.#nextTrial(span.meanMs, isSlow)
+    const next = this.#nextTrial(span.meanMs, longestPauseMs(this.#recordBest(span)))
     if (next !== null) this.#trial = { ...next, before: span, span: new Span(kind) }
   }
 
@@ -166,9 +171,9 @@ export class ThreadGovernor {
     return meanMs / bestMs
   }
 
-  #nextTrial(meanMs: number, isSlow: boolean): Pick<Trial, 'threads' | 'idleCores'> | null {
+  #nextTrial(meanMs: number, longestMs: number): Pick<Trial, 'threads' | 'idleCores'> | null {
     const nowMs = this.#options.nowMs()
-    if (this.#chosen > 1 && this.#pauses.fewer.isOver(nowMs, isSlow ? SLOW_PAUSE_MS : undefined)) {
+    if (this.#chosen > 1 && this.#pauses.fewer.isOver(nowMs, longestMs)) {
       return { threads: this.#fewerToTry(meanMs), idleCores: 0 }
     }
     return this.#chosen < this.#limit ? this.#moreToTry(nowMs) : null
@@ -223,6 +228,12 @@ export class ThreadGovernor {
     this.#trial = null
     this.#span = null
   }
+}
+
+/** Between trials of fewer threads. @param slowness times that the best steps took */
+function longestPauseMs(slowness: number): number {
+  if (slowness > HOPELESS) return STUMBLING_PAUSE_MS
+  return slowness > SLOW ? SLOW_PAUSE_MS : LONGEST_PAUSE_MS
 }
 
 /** Steps of one kind differ by less than what is measured: the same rows, and contexts that cost much the same beside the weights. */

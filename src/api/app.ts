@@ -61,7 +61,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     genReqId: ({ headers }) => keepRequestId(headers['x-request-id']),
     http: serverOptions(bounds),
     // Those that are set below; without any here Fastify loads its own first.
-    schemaController: { compilersFactory: { buildValidator: isSet, buildSerializer: isSet } },
+    schemaController: { compilersFactory: { buildValidator: refuse, buildSerializer: refuse } },
     clientErrorHandler: createClientErrorListener(isUnwelcome),
     frameworkErrors: (thrown, request, reply) => {
       // These requests pass no gate.
@@ -95,7 +95,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   return app
 }
 
-function isSet(): never {
+function refuse(): never {
   throw new InvariantError('Fastify made a compiler of its own.')
 }
 

@@ -6,7 +6,7 @@ import type { MemoryFit } from '../checkpoints/memory/memory-need.ts'
 import { InvariantError } from '../core/errors.ts'
 import type { LogWriter } from '../core/log-writer.ts'
 import type { LoadHooks } from '../models/registry.ts'
-import { hostWeightBytes } from '../protocol/compute-device.ts'
+import { servingBytes } from '../protocol/compute-device.ts'
 import type { Engine } from '../protocol/engine.ts'
 import type { AdapterModelSource } from '../protocol/model-source.ts'
 
@@ -44,8 +44,7 @@ export function createAdapterOpener(deps: AdapterOpenerDeps): OpenAdapterEngine 
     const { path, parameters, sizeBytes } = prepared
     onOutline({ ...base.info(), parameters, sizeBytes })
     const need = { weightBytes: sizeBytes, kvCacheBytes: 0, replicas, sourceBytes: 0 }
-    const servingBytes = loaded().reduce((sum, info) => sum + hostWeightBytes(info), 0)
-    using _reserved = memory.reserve(modelId, need, servingBytes)
+    using _reserved = memory.reserve(modelId, need, servingBytes(loaded()))
     const engine = await base.openAdapter({ modelId, path, scale, parameters, sizeBytes }, signal)
     return touchWhileOpen(engine, path)
   }

@@ -4,7 +4,7 @@
  * headers, before anything is written. Starts no engine.
  */
 import type { LogWriter } from '../core/log-writer.ts'
-import { type ComputeDevice, hostWeightBytes } from '../protocol/compute-device.ts'
+import { type ComputeDevice, type LoadedWeights, servingBytes } from '../protocol/compute-device.ts'
 import type { ModelOutline } from '../protocol/model-info.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { MetadataOverride, RunnerOptions } from '../protocol/runner-options.ts'
@@ -69,7 +69,7 @@ export interface PrepareWork {
   readonly outline: ModelOutline | null
   readonly onOutline: (outline: ModelOutline) => void
   /** Models that serve now. */
-  readonly loaded: () => readonly Parameters<typeof hostWeightBytes>[0][]
+  readonly loaded: () => readonly LoadedWeights[]
   /** Takes room; has other models unloaded where there is none. */
   readonly makeRoom: (demand: MemoryDemand) => Promise<Disposable>
   readonly progress: ProgressSplitter
@@ -113,7 +113,7 @@ export async function prepareCheckpoint(
   const devices = shareDevices(gpus, options.replicas)
   // How large quantized weights become is not known yet; what a GPU holds is divided anew and not made smaller.
   const isFitted = source.quantization === 'none' && devices.length === 0
-  const inUse = isFitted ? options.memory.inUse(servingBytes(work)) : null
+  const inUse = isFitted ? options.memory.inUse(servingBytes(work.loaded())) : null
   const kvCacheTokens = fittingKvTokens(shape, options, inUse)
   const needOf = (weightBytes: number) => {
     const need = { ...memoryNeed(shape, { ...options, kvCacheTokens }), weightBytes }
@@ -128,15 +128,15 @@ export async function prepareCheckpoint(
   const { memory, prefixCacheMb } = options
   const reserve = (needed: typeof need) =>
     work.makeRoom({
-      reserve: () => memory.reserve(modelId, needed, servingBytes(work)),
+      reserve: () => memory.reserve(modelId, needed, servingBytes(work.loaded())),
       fits: (freedBytes, ignoresLoads) =>
-        memory.fits(needed, { servingBytes: servingBytes(work), freedBytes, ignoresLoads }),
+        memory.fits(needed, { servingBytes: servingBytes(work.loaded()), freedBytes, ignoresLoads }),
     })
   let reserved = source.quantization === 'none' ? await reserve(need) : null
   const cacheBytes = prefixCacheBytes(
     prefixCacheMb,
     reserved === null ? need : NOTHING,
-    memory.inUse(servingBytes(work)),
+    memory.inUse(servingBytes(work.loaded())),
   )
   const release = () => reserved?.[Symbol.dispose]()
   try {
@@ -153,10 +153,6 @@ export async function prepareCheckpoint(
     release()
     throw error
   }
-}
-
-function servingBytes({ loaded }: PrepareWork): number {
-  return loaded().reduce((sum, model) => sum + hostWeightBytes(model), 0)
 }
 
 async function readOutline(

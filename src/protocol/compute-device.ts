@@ -25,19 +25,22 @@ export interface Placement {
   readonly devices: readonly DevicePlacement[]
 }
 
-/** Weights of a model, and of its draft model, that are in the machine's own memory: none of one that an upstream serves. */
-export function hostWeightBytes({
-  engine,
-  sizeBytes,
-  placement,
-  draft,
-}: {
+/** What is known of a model that is loaded. */
+export interface LoadedWeights {
   readonly engine?: string
   /** Of a model of an upstream this may not be known. */
   readonly sizeBytes: number
   readonly placement?: Placement
   readonly draft?: { readonly sizeBytes: number }
-}): number {
+}
+
+/** Weights of models that are in the machine's own memory. */
+export function servingBytes(models: readonly LoadedWeights[]): number {
+  return models.reduce((sum, model) => sum + hostWeightBytes(model), 0)
+}
+
+/** Weights of a model, and of its draft model, that are in the machine's own memory: none of one that an upstream serves. */
+export function hostWeightBytes({ engine, sizeBytes, placement, draft }: LoadedWeights): number {
   if (engine === 'openai') return 0
   const away = (placement?.devices ?? []).filter(({ sharesMemory }) => !sharesMemory)
   const awayBytes = away.reduce((sum, { weightBytes }) => sum + weightBytes, 0)

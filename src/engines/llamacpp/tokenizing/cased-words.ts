@@ -8,6 +8,7 @@ import { SpecialTexts } from '../../../checkpoints/tokenizers/special-texts.ts'
 import { InvariantError } from '../../../core/errors.ts'
 import type { Bindings } from '../ffi/bindings.ts'
 import type { Pointer } from '../ffi/structs.ts'
+import { joinTokens } from './join-tokens.ts'
 import { type OwnTokenizer, readTokens, type VocabularyToken } from './own-tokenizer.ts'
 
 const UPPER = String.raw`[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`
@@ -75,7 +76,7 @@ export class CasedWords implements OwnTokenizer {
       plainFrom = i
     }
     this.#tokenizeWords(text.slice(plainFrom), parts)
-    return concat(parts)
+    return joinTokens(parts)
   }
 
   *slices(text: string): Generator<string> {
@@ -122,14 +123,4 @@ function byteLetters(): [letter: string, byte: number][] {
 function toEntry({ text, id }: VocabularyToken): [bytes: string, id: number] {
   const bytes = Array.from(text, (letter) => BYTES_OF_LETTERS.get(letter) ?? 0)
   return [String.fromCharCode(...bytes), id]
-}
-
-function concat(parts: readonly Int32Array[]): Int32Array {
-  const whole = new Int32Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let offset = 0
-  for (const part of parts) {
-    whole.set(part, offset)
-    offset += part.length
-  }
-  return whole
 }

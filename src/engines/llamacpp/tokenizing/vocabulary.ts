@@ -9,6 +9,7 @@ import type { RunnerOptions } from '../../../protocol/runner-options.ts'
 import type { TokenSlices } from '../../tokenizing/slice-job.ts'
 import type { Bindings } from '../ffi/bindings.ts'
 import { CasedWords } from './cased-words.ts'
+import { joinTokens } from './join-tokens.ts'
 import { splitLongRuns } from './long-runs.ts'
 import type { Model } from '../model.ts'
 import type { OwnTokenizer } from './own-tokenizer.ts'
@@ -124,7 +125,7 @@ export class Vocabulary {
     if (secondSegment > 0) {
       for (const part of parts.slice(secondPart)) part.forEach((id, at) => (part[at] = id + secondSegment))
     }
-    const tokenIds = concat(parts)
+    const tokenIds = joinTokens(parts)
     if (tokenIds.length > 0) return tokenIds
     if (addSpecial && bosId !== NO_TOKEN) return Int32Array.of(bosId)
     throw new ServiceError('prompt_empty', { model: modelId }, { param: 'prompt' })
@@ -251,16 +252,4 @@ function openTokenizer(api: Bindings, { vocab, tokenizer }: VocabularyData): Own
     case 'unigram':
       return Unigram.read(api, vocab, tokenizer)
   }
-}
-
-function concat(parts: readonly Int32Array[]): Int32Array {
-  const [only] = parts
-  if (parts.length === 1 && only !== undefined) return only.slice()
-  const whole = new Int32Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let offset = 0
-  for (const part of parts) {
-    whole.set(part, offset)
-    offset += part.length
-  }
-  return whole
 }

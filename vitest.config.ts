@@ -75,7 +75,7 @@ export default defineConfig(({ mode }) => {
             ...ofAll,
             name: 'e2e',
             include: ['test/e2e/**/*.test.ts'],
-            globalSetup: 'test/support/servers/converted-demo.ts',
+            globalSetup: 'test/support/servers/converted-small-llama.ts',
           },
         },
       ],

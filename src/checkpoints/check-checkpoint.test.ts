@@ -4,7 +4,7 @@ import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type HubServer, startHub } from '../../test/support/checkpoints/hub-server.ts'
 import { writeTinyModel } from '../../test/support/engines/llamacpp-tiny-model.ts'
-import { DEMO_MODEL } from '../../test/support/servers/server-process.ts'
+import { SMALL_LLAMA } from '../../test/support/servers/server-process.ts'
 import { StartError } from '../core/errors.ts'
 import type { CheckedSource, CheckpointReport } from '../protocol/checkpoint-report.ts'
 import { checkCheckpoint, type CheckOptions } from './check-checkpoint.ts'
@@ -38,7 +38,9 @@ const check = (checkpoint: string, given: Partial<CheckedSource> = {}, options: 
 
 /** Every file of the demo model, the weights where the Hub keeps large files. */
 const demoFiles = () =>
-  Object.fromEntries(readdirSync(DEMO_MODEL).map((name) => [name, readFileSync(path.join(DEMO_MODEL, name))]))
+  Object.fromEntries(
+    readdirSync(SMALL_LLAMA).map((name) => [name, readFileSync(path.join(SMALL_LLAMA, name))]),
+  )
 
 async function useHub(files: Record<string, Buffer>): Promise<HubServer> {
   const hub = await startHub(files, { repo: 'acme/m', largeBytes: 10_000 })
@@ -69,8 +71,8 @@ describe('a checkpoint of this machine', () => {
   })
 
   it('to be quantized needs its source and the smaller weights while they are made', async () => {
-    const plain = await check(DEMO_MODEL)
-    const int4 = await check(DEMO_MODEL, { quantization: 'int4' })
+    const plain = await check(SMALL_LLAMA)
+    const int4 = await check(SMALL_LLAMA, { quantization: 'int4' })
     expect(int4.sizeBytes).toBeLessThan(plain.sizeBytes / 2)
     expect(int4.neededBytes).toBe(plain.sizeBytes + 2 * (int4.sizeBytes + int4.kvCacheBytes))
     expect(int4.quantization).toBe(plain.quantization)
@@ -118,7 +120,7 @@ describe('a model of the Hub', () => {
     const files = demoFiles()
     const hub = await useHub(files)
     const report = await check('hf:acme/m')
-    expect(withoutDownload(report)).toEqual(withoutDownload(await check(DEMO_MODEL)))
+    expect(withoutDownload(report)).toEqual(withoutDownload(await check(SMALL_LLAMA)))
     const served = Object.keys(files).filter((name) =>
       /^(config|generation_config|tokenizer|model)/.test(name),
     )

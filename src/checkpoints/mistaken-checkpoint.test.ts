@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import path from 'node:path'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { DEMO_MODEL, temporaryFolder } from '../../test/support/servers/server-process.ts'
+import { SMALL_LLAMA, temporaryFolder } from '../../test/support/servers/server-process.ts'
 import { findCheckpointFiles } from './checkpoint-files.ts'
 
 const POINTER = 'version https://git-lfs.github.com/spec/v1\noid sha256:4d7a21\nsize 12345678\n'
@@ -96,14 +96,14 @@ describe('a checkpoint that is not read', () => {
   it.each(['model.safetensors', 'tokenizer.json', 'config.json'])(
     'a folder whose %s is a pointer',
     async (name) => {
-      cpSync(DEMO_MODEL, folder, { recursive: true })
+      cpSync(SMALL_LLAMA, folder, { recursive: true })
       write(name, POINTER)
       await expect(find(folder)).rejects.toThrow(`${path.join(folder, name)} ${IS_POINTER}`)
     },
   )
 
   it('a sharded checkpoint whose shards are pointers', async () => {
-    cpSync(DEMO_MODEL, folder, { recursive: true })
+    cpSync(SMALL_LLAMA, folder, { recursive: true })
     write('model-00001-of-00001.safetensors', POINTER)
     write('model.safetensors.index.json', '{"weight_map":{"a":"model-00001-of-00001.safetensors"}}')
     await expect(find(folder)).rejects.toThrow(`model-00001-of-00001.safetensors ${IS_POINTER}`)

@@ -12,7 +12,7 @@ import {
   textOf,
 } from '../support/browser/console.ts'
 import { writePeftAdapter } from '../support/checkpoints/peft-adapter.ts'
-import { DEMO_MODEL } from '../support/servers/server-process.ts'
+import { SMALL_LLAMA } from '../support/servers/server-process.ts'
 import { shared } from '../support/shared.ts'
 import { until } from '../support/until.ts'
 
@@ -31,7 +31,7 @@ it('keys: makes, shows once, renames and revokes', async () => {
   await expectAccessible(page)
   await page.getByRole('button', { name: 'Make the key' }).click()
   const secret = await page.getByRole('dialog').locator('.secret code').innerText()
-  const request = { model: 'demo', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5 }
+  const request = { model: 'small-llama', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5 }
   const answered = await fetch(`${address}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
@@ -133,9 +133,9 @@ it('refuses to demote the last admin, and says so', async () => {
 
 it('models: loads one by its path, shows two side by side, quantizes one, unloads it, loads it again and removes it', async () => {
   const page = await tab().visit('/#/models')
-  await page.getByRole('article', { name: 'Model demo' }).waitFor()
+  await page.getByRole('article', { name: 'Model small-llama' }).waitFor()
   await page.getByRole('button', { name: 'Load a model' }).click()
-  await page.getByLabel('Checkpoint').fill(path.join(DEMO_MODEL, 'model.safetensors'))
+  await page.getByLabel('Checkpoint').fill(path.join(SMALL_LLAMA, 'model.safetensors'))
   await page.getByLabel('Served as').fill('second')
   await page.getByRole('button', { name: 'Check' }).click()
   await page.getByText('It fits.').waitFor()
@@ -151,7 +151,7 @@ it('models: loads one by its path, shows two side by side, quantizes one, unload
   await page.getByRole('button', { name: 'Compare' }).click()
   await page.getByLabel('Message', { exact: true }).fill('Hello!')
   await page.keyboard.press('Enter')
-  for (const name of ['First answers, of demo', 'Second answers, of second'])
+  for (const name of ['First answers, of small-llama', 'Second answers, of second'])
     await page
       .getByRole('region', { name })
       .getByText(/\d out$/)
@@ -179,13 +179,13 @@ it('models: adds a LoRA adapter to one, says what is wrong with another, and rem
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-adapter-'))
   onTestFinished(() => rm(folder, { recursive: true }))
   const adapter = path.join(folder, 'tales')
-  await writePeftAdapter(adapter, { base: DEMO_MODEL, seed: 1 })
+  await writePeftAdapter(adapter, { base: SMALL_LLAMA, seed: 1 })
   const page = await tab().visit('/#/models', { expected: /400/ })
-  const base = page.getByRole('article', { name: 'Model demo' })
+  const base = page.getByRole('article', { name: 'Model small-llama' })
   await base.getByRole('button', { name: 'Add adapter' }).click()
   const dialog = page.getByRole('dialog')
   await dialog.getByLabel('Served as').fill('tales')
-  await dialog.getByLabel('Adapter').fill(DEMO_MODEL)
+  await dialog.getByLabel('Adapter').fill(SMALL_LLAMA)
   await dialog.getByRole('button', { name: 'Add' }).click()
   await dialog.getByText(/holds a model, not an adapter/).waitFor()
   await expectAccessible(page)
@@ -193,7 +193,7 @@ it('models: adds a LoRA adapter to one, says what is wrong with another, and rem
   await dialog.getByLabel('Scale').fill('0.5')
   await dialog.getByRole('button', { name: 'Add' }).click()
   const card = page.getByRole('article', { name: 'Model tales' })
-  await card.getByText('Adapter of demo').waitFor()
+  await card.getByText('Adapter of small-llama').waitFor()
   expect(await card.getByRole('button', { name: 'Quantize' }).count()).toBe(0)
   await card.getByRole('button', { name: 'Replace' }).click()
   await dialog.getByRole('heading', { name: 'Replace tales' }).waitFor()
@@ -223,7 +223,7 @@ it('health: says what was refused and why, and lets a banned address in again', 
     .getByRole('region', { name: 'Guards since the start' })
     .getByText('firewall: scanner-path')
     .waitFor()
-  await page.getByRole('row', { name: /^demo.*ready/ }).waitFor()
+  await page.getByRole('row', { name: /^small-llama.*ready/ }).waitFor()
   await expectAccessible(page)
 
   await page.getByRole('button', { name: 'Let in 203.0.113.9' }).click()

@@ -1,4 +1,4 @@
-/** The playground against the bundled model. */
+/** The playground against the small Llama. */
 import { execFile } from 'node:child_process'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -85,7 +85,7 @@ it('sends every setting, and nothing that was left alone', async () => {
   const sent = nextBody(page)
   await ask(page, 'Who?')
   const { model, stream, stream_options: _, response_format: format, ...body } = await sent
-  expect([model, stream]).toEqual(['demo', true])
+  expect([model, stream]).toEqual(['small-llama', true])
   expect(format).toMatchObject({
     type: 'json_schema',
     json_schema: { schema: { required: ['name', 'year'] } },

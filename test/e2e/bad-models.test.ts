@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
-import { call, DEMO_MODEL, spawnServer, startServer } from '../support/servers/server-process.ts'
+import { call, SMALL_LLAMA, spawnServer, startServer } from '../support/servers/server-process.ts'
 import { shared } from '../support/shared.ts'
 
 const ADMIN_KEY = 'admin-key-of-this-test'
@@ -18,10 +18,10 @@ beforeAll(() => {
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-/** A copy of the bundled model with something wrong. */
+/** A copy of the small Llama with something wrong. */
 function spoiled(name: string, spoil: (copy: string) => void): string {
   const copy = path.join(folder, name)
-  cpSync(DEMO_MODEL, copy, { recursive: true })
+  cpSync(SMALL_LLAMA, copy, { recursive: true })
   spoil(copy)
   return copy
 }
@@ -123,7 +123,7 @@ describe('a checkpoint that cannot be served', () => {
 
   it('says which memory is missing when the context does not fit', async () => {
     const server = spawnServer([
-      ...['--checkpoint', DEMO_MODEL, '--log-level', 'silent'],
+      ...['--checkpoint', SMALL_LLAMA, '--log-level', 'silent'],
       ...['--max-batch-size', '256', '--max-seq-len', '1048576', '--kv-cache-tokens', '268435456'],
     ])
     expect(await server.ended).toEqual({ code: 1, signal: null })

@@ -3,7 +3,7 @@ import { cpSync, readdirSync, readFileSync, truncateSync, writeFileSync } from '
 import path from 'node:path'
 import { expect, it, vi } from 'vitest'
 import {
-  DEMO_MODEL,
+  SMALL_LLAMA,
   listening,
   logged,
   spawnServer,
@@ -18,7 +18,7 @@ const filesIn = (dataDir: string) => {
     return []
   }
 }
-const wordsFor = (dataDir: string, checkpoint = DEMO_MODEL) => [
+const wordsFor = (dataDir: string, checkpoint = SMALL_LLAMA) => [
   ...[
     '--data-dir',
     dataDir,
@@ -46,7 +46,7 @@ it('is made again after a kill, and what was left of it goes', async () => {
   const dataDir = temporaryFolder()
   // Weights of a hundred megabytes, of which most is a hole: long enough to be killed in the middle.
   const large = path.join(temporaryFolder(), 'large')
-  cpSync(DEMO_MODEL, large, { recursive: true })
+  cpSync(SMALL_LLAMA, large, { recursive: true })
   grow(large)
   const killed = spawnServer(wordsFor(dataDir, large))
   await vi.waitFor(() => expect(filesIn(dataDir)).toEqual([expect.stringMatching(/\.tmp$/)]), {

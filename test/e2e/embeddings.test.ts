@@ -13,7 +13,7 @@ import {
 } from '../support/checkpoints/tiny-bert.ts'
 import {
   call,
-  DEMO_MODEL,
+  SMALL_LLAMA,
   enginePids,
   KEY,
   logged,
@@ -273,7 +273,7 @@ describe('an embedding model that reranks', () => {
 describe('a decoder whose checkpoint says how it pools', () => {
   it('makes vectors, the same of a text alone and beside others', async () => {
     const checkpoint = path.join(temporaryFolder(), 'decoder')
-    cpSync(DEMO_MODEL, checkpoint, { recursive: true })
+    cpSync(SMALL_LLAMA, checkpoint, { recursive: true })
     mkdirSync(path.join(checkpoint, '1_Pooling'))
     writeFileSync(path.join(checkpoint, '1_Pooling/config.json'), '{"pooling_mode_lasttoken": true}')
     const decoder = await startServer(['--checkpoint', checkpoint, '--threads', '1', '--gpu', 'off'])

@@ -6,7 +6,7 @@ import { pathToFileURL } from 'node:url'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   call,
-  DEMO_MODEL,
+  SMALL_LLAMA,
   enginePids,
   gone,
   KEY,
@@ -151,7 +151,7 @@ describe('the end of the server', () => {
   })
 
   it('while the model loads does not wait for the load', async () => {
-    const server = await startServer(['--checkpoint', DEMO_MODEL])
+    const server = await startServer(['--checkpoint', SMALL_LLAMA])
     server.child.kill('SIGTERM')
     expect(await server.ended).toEqual({ code: 0, signal: null })
   })
@@ -186,7 +186,7 @@ it('goes on serving when nobody takes its log any more', async () => {
 it.each([24, 32])(
   'with a limit of %i open files ends in one sentence that names it',
   async (maxOpenFiles) => {
-    const server = spawnServer(['--checkpoint', DEMO_MODEL, '--api-keys', KEY], { maxOpenFiles })
+    const server = spawnServer(['--checkpoint', SMALL_LLAMA, '--api-keys', KEY], { maxOpenFiles })
     expect(await server.ended).toEqual({ code: 1, signal: null })
     expect(server.stderr.filter((line) => line.startsWith('sluice: '))).toEqual([
       expect.stringMatching(

@@ -5,7 +5,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { type HubServer, startHub, startsOf } from '../support/checkpoints/hub-server.ts'
 import {
   call,
-  DEMO_MODEL,
+  SMALL_LLAMA,
   KEY,
   listening,
   post,
@@ -15,7 +15,7 @@ import {
 } from '../support/servers/server-process.ts'
 
 const files = Object.fromEntries(
-  readdirSync(DEMO_MODEL).map((name) => [name, readFileSync(path.join(DEMO_MODEL, name))]),
+  readdirSync(SMALL_LLAMA).map((name) => [name, readFileSync(path.join(SMALL_LLAMA, name))]),
 )
 const WEIGHTS = 'model.safetensors'
 

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { createInterface } from 'node:readline'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import {
-  DEMO_MODEL,
+  SMALL_LLAMA,
   enginePids,
   KEY,
   startServer,
@@ -81,7 +81,7 @@ describe('sluice light', () => {
   })
 
   it('serves a real model as the full server does, in an engine process', async () => {
-    const words = ['--checkpoint', DEMO_MODEL, '--threads', '1']
+    const words = ['--checkpoint', SMALL_LLAMA, '--threads', '1']
     const { address, stop } = await startLight(...words)
     const full = await startServer(words)
     const payload = { prompt: 'Once upon a time', max_new_tokens: 8, top_k: 1 }
@@ -90,19 +90,19 @@ describe('sluice light', () => {
 
     const other = await generate(full.address, KEY, payload)
     expect(light.json).toMatchObject({
-      model: 'demo',
+      model: 'small-llama',
       completion_tokens: 8,
       generated_text: other.json.generated_text,
       token_ids: other.json.token_ids,
     })
     const models = (await (await fetch(`${address}/v1/models`)).json()) as { readonly data: unknown }
-    expect(models.data).toMatchObject([{ id: 'demo', meta: { engine: 'llama.cpp', state: 'ready' } }])
+    expect(models.data).toMatchObject([{ id: 'small-llama', meta: { engine: 'llama.cpp', state: 'ready' } }])
     expect(await (await fetch(`${address}/v1/health`)).json()).toMatchObject({ models_loaded: 1 })
     expect(await stop()).toBe(0)
   })
 
   it('goes on when its engine process dies, and says so', async () => {
-    const { child, address, lines } = await startLight('--checkpoint', DEMO_MODEL, '--threads', '1')
+    const { child, address, lines } = await startLight('--checkpoint', SMALL_LLAMA, '--threads', '1')
     await generate(address, ANY_KEY, { prompt: 'a', max_new_tokens: 1 })
 
     for (const pid of enginePids({ child })) process.kill(pid, 'SIGKILL')
@@ -128,7 +128,7 @@ describe('sluice light', () => {
   })
 
   it('serves a folder and opens paths', async () => {
-    const { address } = await startLight('--static-dir', DEMO_MODEL, '--public-paths', '/v1/generate,/x/*')
+    const { address } = await startLight('--static-dir', SMALL_LLAMA, '--public-paths', '/v1/generate,/x/*')
 
     expect((await fetch(`${address}/config.json`)).headers.get('content-type')).toContain('application/json')
     const body = JSON.stringify({ prompt: 'a' })

@@ -6,7 +6,7 @@ import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import {
   call,
-  DEMO_MODEL,
+  SMALL_LLAMA,
   KEY,
   logged,
   post,
@@ -23,7 +23,7 @@ import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/sluice.js')
 const CLIENTS = 4
-/** Of the modes that the bundled model is quantized in: with clients it takes several times the work. */
+/** Of the modes that the small Llama is quantized in: with clients it takes several times the work. */
 const STREAMED_MODES = lengthOf({ test: 1, soak: 3 })
 
 interface Quantized {
@@ -34,11 +34,11 @@ interface Quantized {
 
 const ADMIN_KEY = 'admin-key-of-this-test'
 
-const quantize = (server: RunningServerProcess, mode: string, { secret = KEY, id = 'demo' } = {}) =>
+const quantize = (server: RunningServerProcess, mode: string, { secret = KEY, id = 'small-llama' } = {}) =>
   call(server, `POST /v1/models/quantize?model_id=${id}&quant_mode=${mode}`, { secret })
 
 async function meta(server: RunningServerProcess): Promise<Record<string, unknown>> {
-  const response = await call(server, 'GET /v1/models/demo', { secret: KEY })
+  const response = await call(server, 'GET /v1/models/small-llama', { secret: KEY })
   return ((await response.json()) as { meta: Record<string, unknown> }).meta
 }
 
@@ -54,7 +54,7 @@ async function runProgram(
   }
 }
 
-describe('quantizing the bundled model', () => {
+describe('quantizing the small Llama', () => {
   const demoServer = shared(() => startDemoServer(['--admin-key', ADMIN_KEY]))
 
   it('fails no request of clients that stream meanwhile', async () => {
@@ -85,9 +85,9 @@ describe('quantizing the bundled model', () => {
     }
     expect((await Promise.all(streams)).every((ended) => ended > 0)).toBe(true)
     expect(results).toMatchObject([
-      { model_id: 'demo', layers_quantized: 29, size_mb: 4.467_84 },
-      { model_id: 'demo', layers_quantized: 29, size_mb: 2.7588 },
-      { model_id: 'demo', layers_quantized: 29, size_mb: 4.467_84 },
+      { model_id: 'small-llama', layers_quantized: 29, size_mb: 4.467_84 },
+      { model_id: 'small-llama', layers_quantized: 29, size_mb: 2.7588 },
+      { model_id: 'small-llama', layers_quantized: 29, size_mb: 4.467_84 },
     ])
     expect(await meta(server)).toMatchObject({ quantization: 'fp8', size_mb: 4.467_84, state: 'ready' })
   })
@@ -108,15 +108,15 @@ describe('quantizing the bundled model', () => {
   it('logs its progress, goes back with none, and finds the weights in the cache the second time', async () => {
     const server = demoServer()
     expect((await quantize(server, 'int8')).status).toBe(200)
-    await logged(server, 'quantized', ({ model, format }) => model === 'demo' && format === 'Q8_0')
+    await logged(server, 'quantized', ({ model, format }) => model === 'small-llama' && format === 'Q8_0')
     const back = await quantize(server, 'none')
     expect([back.status, await back.json()]).toEqual([
       200,
-      { status: 'ok', model_id: 'demo', quant_mode: 'none', layers_quantized: 0, size_mb: 8.401_92 },
+      { status: 'ok', model_id: 'small-llama', quant_mode: 'none', layers_quantized: 0, size_mb: 8.401_92 },
     ])
     expect(await meta(server)).toMatchObject({ quantization: 'F16', size_mb: 8.401_92, state: 'ready' })
     expect((await quantize(server, 'int8')).status).toBe(200)
-    const lines = server.stderr.filter((line) => /"model":"demo".*"Q8_0".*"quantized"/.test(line))
+    const lines = server.stderr.filter((line) => /"model":"small-llama".*"Q8_0".*"quantized"/.test(line))
     expect(lines).toHaveLength(1)
   })
 
@@ -157,7 +157,7 @@ describe('sluice quantize', () => {
   it('writes a file that is served and not quantized again', async () => {
     const folder = temporaryFolder()
     const output = path.join(folder, 'small.gguf')
-    const words = ['quantize', '--checkpoint', DEMO_MODEL, '--data-dir', path.join(folder, 'data')]
+    const words = ['quantize', '--checkpoint', SMALL_LLAMA, '--data-dir', path.join(folder, 'data')]
     const made = await runProgram([...words, '--mode', 'int8', '--output', output])
     expect(made).toEqual({ code: 0, stdout: `${output}: Q8_0, 29 matrices changed, 4.47 MB\n`, stderr: '' })
     expect(statSync(output).size).toBeGreaterThan(4_467_840)
@@ -166,7 +166,7 @@ describe('sluice quantize', () => {
     expect(again).toMatchObject({ code: 1, stdout: '' })
     expect(again.stderr).toBe(`sluice: ${output} exists already; --output must name a new file.\n`)
 
-    const server = await startServer(['--checkpoint', output, '--model-id', 'demo', '--threads', '1'])
+    const server = await startServer(['--checkpoint', output, '--model-id', 'small-llama', '--threads', '1'])
     await logged(server, 'serving')
     const refused = await quantize(server, 'int4')
     expect(refused.status).toBe(400)

@@ -7,7 +7,7 @@ import { describe, expect, it, vi } from 'vitest'
 import { startHub } from '../support/checkpoints/hub-server.ts'
 import {
   call,
-  DEMO_MODEL,
+  SMALL_LLAMA,
   gone,
   KEY,
   logged,
@@ -72,9 +72,9 @@ const partialFiles = ({ dataDir }: Place) =>
     (name) => !/^([0-9a-f]{64}\.(gguf|json)|hashes\.json)$/.test(name),
   )
 
-/** The bundled model as `hf:acme/demo`. */
+/** The small Llama as `hf:acme/demo`. */
 async function startDemoHub({ folder }: Place): Promise<void> {
-  const files = readdirSync(DEMO_MODEL).map((name) => [name, readFileSync(path.join(DEMO_MODEL, name))])
+  const files = readdirSync(SMALL_LLAMA).map((name) => [name, readFileSync(path.join(SMALL_LLAMA, name))])
   const { endpoint } = await startHub(Object.fromEntries(files), { repo: 'acme/demo' })
   vi.stubEnv('HF_ENDPOINT', endpoint)
   vi.stubEnv('HF_HUB_CACHE', path.join(folder, 'hub'))
@@ -322,7 +322,7 @@ describe('sluice quantize', () => {
   it('says that a file may not grow, where the disk is full the same way, and leaves nothing half-done', async () => {
     const place = createPlace()
     vi.unstubAllEnvs()
-    const words = ['quantize', '--checkpoint', DEMO_MODEL, '--data-dir', place.dataDir]
+    const words = ['quantize', '--checkpoint', SMALL_LLAMA, '--data-dir', place.dataDir]
     const made = spawn(process.execPath, [PROGRAM, ...words, '--mode', 'fp8'])
     await new Promise((resolve) => made.once('close', resolve))
     const limited = ['-c', 'ulimit -f 4000; exec "$@"', 'sh', process.execPath, PROGRAM, ...words]

@@ -1,4 +1,4 @@
-/** The main job, as a stranger would try it: the built program with the bundled model, over HTTP. */
+/** The main job, as a stranger would try it: the built program with a small Llama, over HTTP. */
 import { describe, expect, it } from 'vitest'
 import OpenAI from 'openai'
 import { lengthOf } from '../support/length-of.ts'
@@ -27,7 +27,7 @@ async function generate(server: RunningServerProcess, body: object): Promise<Gen
   return (await response.json()) as Generated
 }
 
-describe('sluice serve with the bundled model', () => {
+describe('sluice serve with the small Llama', () => {
   const demoServer = shared(() => startDemoServer())
 
   it('streams the text that it answers plainly', async () => {
@@ -54,11 +54,11 @@ describe('sluice serve with the bundled model', () => {
     const client = new OpenAI({ baseURL: `${demoServer().address}/v1`, apiKey: KEY, maxRetries: 0 })
     const messages = [{ role: 'user' as const, content: 'Who are you?' }]
     const plain = await client.chat.completions.create({ model: 'default', messages, temperature: 0 })
-    expect(plain.model).toBe('demo')
+    expect(plain.model).toBe('small-llama')
     expect(plain.choices[0]?.finish_reason).toBe('stop')
     let streamed = ''
     const stream = await client.chat.completions.create({
-      model: 'demo',
+      model: 'small-llama',
       messages,
       temperature: 0,
       stream: true,

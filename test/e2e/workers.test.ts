@@ -5,7 +5,7 @@ import path from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
 import {
   call,
-  DEMO_MODEL,
+  SMALL_LLAMA,
   enginePids,
   gone,
   KEY,
@@ -275,7 +275,7 @@ if (inject('isSoak'))
     let usageDb = ''
     const server = shared(async () => {
       usageDb = path.join(temporaryFolder(), 'usage.db')
-      const engine = ['--checkpoint', DEMO_MODEL, '--threads', '1', '--max-batch-size', '8']
+      const engine = ['--checkpoint', SMALL_LLAMA, '--threads', '1', '--max-batch-size', '8']
       const demo = await startWorkers([...engine, '--usage-db', usageDb])
       await logged(demo, 'serving')
       return demo
@@ -431,11 +431,11 @@ describe('workers whose models share one seat', () => {
       '--max-loaded-models',
       '1',
       '--checkpoint',
-      DEMO_MODEL,
+      SMALL_LLAMA,
       '--model-id',
       'one',
     ])
-    const body = { id: 'other', checkpoint: DEMO_MODEL, load: 'request' }
+    const body = { id: 'other', checkpoint: SMALL_LLAMA, load: 'request' }
     const answer = await call(running, 'POST /v1/admin/models', { secret: ADMIN_KEY, body })
     expect(answer.status).toBe(200)
     return running

@@ -1,4 +1,4 @@
-/** LoRA adapters of the bundled model: each gives what its model merged gives, alone and beside others, and frees what it took. */
+/** LoRA adapters of the small Llama: each gives what its model merged gives, alone and beside others, and frees what it took. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -9,7 +9,7 @@ import type { Engine, EngineRequest, SequenceOptions } from '../../src/protocol/
 import type { EngineEvent } from '../../src/protocol/engine-events.ts'
 import type { AdapterStore } from '../../src/protocol/model-runner.ts'
 import { GREEDY } from '../../src/scheduler/sequence.ts'
-import { type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
+import { type SmallLlama, openSmallLlama } from '../support/engines/small-llama.ts'
 import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
 import { writeMerged, writeRandomAdapter } from '../support/engines/gguf-adapters.ts'
 import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
@@ -19,15 +19,15 @@ const SIZE = 0.15
 const FIRST = { seed: 1, scale: 1 }
 const SECOND = { seed: 2, scale: 0.75 }
 let folder = ''
-let demo: DemoModel
+let llama: SmallLlama
 /** By adapter id: 1 and 2. */
 const merged: InProcessEngine[] = []
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-adapters-'))
-  demo = await openDemoModel({ maxBatchSize: 12, prefixCacheBytes: 64_000_000 })
+  llama = await openSmallLlama({ maxBatchSize: 12, prefixCacheBytes: 64_000_000 })
   for (const [index, { seed, scale }] of [FIRST, SECOND].entries()) {
-    const options = { basePath: demo.modelPath, seed, size: SIZE }
+    const options = { basePath: llama.modelPath, seed, size: SIZE }
     const adapter = await writeRandomAdapter({ ...options, path: path.join(folder, `${seed}.gguf`) })
     adapters().load({ ...adapter, scale, adapterId: index + 1 })
     const modelPath = path.join(folder, `merged-${seed}.gguf`)
@@ -40,13 +40,13 @@ beforeAll(async () => {
 })
 
 afterAll(async () => {
-  await demo.close()
+  await llama.close()
   for (const engine of merged) await engine?.close()
   await rm(folder, { recursive: true })
 })
 
 function adapters(): AdapterStore {
-  const { adapters: store } = demo.runner
+  const { adapters: store } = llama.runner
   if (store === undefined) throw new Error('the runner takes no adapters')
   return store
 }
@@ -73,7 +73,7 @@ async function eventsOf(engine: Engine, request: EngineRequest): Promise<EngineE
 }
 
 async function cachedTokensOf(request: EngineRequest): Promise<number> {
-  const start = (await eventsOf(demo.engine, request)).find(({ type }) => type === 'sequence-start')
+  const start = (await eventsOf(llama.engine, request)).find(({ type }) => type === 'sequence-start')
   return start?.type === 'sequence-start' ? start.cachedTokens : -1
 }
 
@@ -81,10 +81,10 @@ describe('an adapter', () => {
   it.each([1, 2])('%i gives the texts of the model that it is merged into', async (adapterId) => {
     const request = engineRequest(PROMPTS, options())
 
-    const texts = await textsOf(demo.engine, withAdapter(request, adapterId))
+    const texts = await textsOf(llama.engine, withAdapter(request, adapterId))
 
     expect(texts).toEqual(await textsOf(mergedOf(adapterId), request))
-    expect(texts).not.toEqual(await textsOf(demo.engine, request))
+    expect(texts).not.toEqual(await textsOf(llama.engine, request))
   })
 
   it('gives the log probabilities of the model that it is merged into', async () => {
@@ -94,9 +94,9 @@ describe('an adapter', () => {
         event.type === 'text-delta' ? (event.logprobs ?? []) : [],
       )
 
-    const own = await measure(demo.engine, withAdapter(request, 1))
+    const own = await measure(llama.engine, withAdapter(request, 1))
     const reference = await measure(mergedOf(1), request)
-    const base = await measure(demo.engine, request)
+    const base = await measure(llama.engine, request)
 
     const likeliest = (all: typeof own) => all[0]?.top.map(({ logprob }) => logprob) ?? []
     const distance = (one: number[], other: number[]) =>
@@ -112,9 +112,9 @@ describe('an adapter', () => {
       [undefined, 1, 2].map((id) => withAdapter(engineRequest(prompt, options()), id)),
     )
     const alone: string[][] = []
-    for (const turn of turns) alone.push(await textsOf(demo.engine, turn))
+    for (const turn of turns) alone.push(await textsOf(llama.engine, turn))
 
-    const together = await Promise.all(turns.map((turn) => textsOf(demo.engine, turn)))
+    const together = await Promise.all(turns.map((turn) => textsOf(llama.engine, turn)))
 
     expect(together).toEqual(alone)
     expect(new Set(together.flat()).size).toBeGreaterThan(PROMPTS.length * 2)
@@ -129,7 +129,7 @@ describe('an adapter', () => {
     }
     for (const request of [beams, choices]) {
       const both = [withAdapter(request, 1), withAdapter(request, 2), request]
-      const [first, second, base] = await Promise.all(both.map((one) => textsOf(demo.engine, one)))
+      const [first, second, base] = await Promise.all(both.map((one) => textsOf(llama.engine, one)))
 
       expect(first).toEqual(await textsOf(mergedOf(1), request))
       expect(second).toEqual(await textsOf(mergedOf(2), request))
@@ -149,17 +149,17 @@ describe('an adapter', () => {
 
   it('is named in the refusal of a request when it is not loaded', async () => {
     const request = withAdapter(engineRequest('A dog', options()), 99)
-    await expect(runRequest(demo.engine, request)).rejects.toMatchObject({ code: 'engine_unavailable' })
+    await expect(runRequest(llama.engine, request)).rejects.toMatchObject({ code: 'engine_unavailable' })
   })
 
   it('is freed, and another takes its memory', async () => {
-    const adapter = { basePath: demo.modelPath, seed: 3, size: SIZE, path: path.join(folder, '3.gguf') }
+    const adapter = { basePath: llama.modelPath, seed: 3, size: SIZE, path: path.join(folder, '3.gguf') }
     const written = await writeRandomAdapter(adapter)
     const texts = new Set<string>()
     for (const adapterId of [11, 12, 13]) {
       adapters().load({ ...written, adapterId })
       for (const text of await textsOf(
-        demo.engine,
+        llama.engine,
         withAdapter(engineRequest('The king said', options()), adapterId),
       ))
         texts.add(text)
@@ -167,7 +167,7 @@ describe('an adapter', () => {
       expect(adapters().has(adapterId)).toBe(false)
     }
     expect(texts.size).toBe(1)
-    expect(await textsOf(demo.engine, withAdapter(engineRequest('A dog', options()), 1))).toEqual(
+    expect(await textsOf(llama.engine, withAdapter(engineRequest('A dog', options()), 1))).toEqual(
       await textsOf(mergedOf(1), engineRequest('A dog', options())),
     )
   })

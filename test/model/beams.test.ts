@@ -38,7 +38,7 @@ let modelPath: string
 
 async function openDemo(overrides: Partial<RunnerOptions> = {}): Promise<ModelRunner> {
   const options: RunnerOptions = {
-    modelId: 'demo',
+    modelId: 'small-llama',
     modelPath,
     maxBatchSize: 8,
     maxSeqLen: 512,
@@ -69,16 +69,16 @@ const promptTokensOf = ({ beams }: StepPlan): number =>
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
-  const options = { checkpoint: path.join(root, 'models/demo'), modelConfig: null, tokenizer: null }
+  const options = { checkpoint: path.join(root, 'test/data/small-llama'), modelConfig: null, tokenizer: null }
   const source = await findCheckpointFiles(options)
-  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
-  modelPath = path.join(folder, 'demo.gguf')
+  if (source.kind !== 'hugging-face') throw new Error('the small Llama is a safetensors checkpoint')
+  modelPath = path.join(folder, 'model.gguf')
   await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })
 })
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-describe('beam search on the bundled model', () => {
+describe('beam search on the small Llama', () => {
   it('finds what PyTorch finds, with the same score, with weights and KV cache in F32', async () => {
     const text = await readFile(path.join(root, 'test/model/reference/beams.json'), 'utf8')
     const all = (JSON.parse(text) as { cases: readonly BeamCase[] }).cases

@@ -20,7 +20,7 @@ import type { planInWorker } from '../../src/checkpoints/conversion/conversion-t
 import { writeFp8Model } from '../../src/checkpoints/fp8/fp8-model.ts'
 import { resolveModelFile } from '../../src/checkpoints/model-file.ts'
 import { cachedQuantization, type QuantizeWork } from '../../src/checkpoints/quantization/quantize-model.ts'
-import { DEMO_MODEL } from '../support/servers/server-process.ts'
+import { SMALL_LLAMA } from '../support/servers/server-process.ts'
 import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'outline-'))
@@ -60,7 +60,7 @@ const plan: typeof planInWorker = async (source, type) => plannedFile(await plan
 describe('outlineCheckpoint', () => {
   it.each([
     ['a GGUF file', tiny],
-    ['a folder that is converted', DEMO_MODEL],
+    ['a folder that is converted', SMALL_LLAMA],
   ])('tells of %s what its engine tells later, memory included', async (_name, checkpoint) => {
     const outline = await outlineCheckpoint(from(checkpoint), { maxSeqLen: null, plan })
     const { kvElementsPerToken: _, layers: __, ...numbers } = outline
@@ -147,7 +147,7 @@ describe('opening a checkpoint that does not fit into memory', () => {
 describe('the outlines of a server', () => {
   it('are planned again only when a file has changed, or appeared', async () => {
     const checkpoint = path.join(folder, 'changed')
-    cpSync(DEMO_MODEL, checkpoint, { recursive: true })
+    cpSync(SMALL_LLAMA, checkpoint, { recursive: true })
     let planned = 0
     const outlines = new KnownOutlines({
       maxSeqLen: null,

@@ -1,10 +1,10 @@
-/** Constrained texts of the bundled model: valid under an independent validator, and beside all that sampling and scheduling do. */
+/** Constrained texts of the small Llama: valid under an independent validator, and beside all that sampling and scheduling do. */
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Constraint } from '../../src/protocol/constraint.ts'
 import type { Sampling, SequenceOptions } from '../../src/protocol/engine.ts'
-import { type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
+import { type SmallLlama, openSmallLlama } from '../support/engines/small-llama.ts'
 import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
 import { randomSchema } from '../support/engines/random-schemas.ts'
 import { FIXED_SEED, lengthOf } from '../support/length-of.ts'
@@ -12,17 +12,17 @@ import { FIXED_SEED, lengthOf } from '../support/length-of.ts'
 const PROMPT = '<|user|>Tell me about the garden.<|assistant|>'
 const GREEDY: Sampling = { temperature: 0, topK: 0, topP: 1, repetitionPenalty: 1, seed: null }
 const YES_NO: Constraint = { kind: 'regex', pattern: '(yes|no)( yes| no){3}' }
-let demo: DemoModel
+let llama: SmallLlama
 
 beforeAll(async () => {
-  demo = await openDemoModel({ maxBatchSize: 4, isBuilt: true })
+  llama = await openSmallLlama({ maxBatchSize: 4, isBuilt: true })
 })
 
-afterAll(() => demo.close())
+afterAll(() => llama.close())
 
 async function say(constraint: Constraint | null, options: Partial<SequenceOptions> = {}) {
   const all = { maxNewTokens: 200, sampling: GREEDY, ...options, ...(constraint && { constraint }) }
-  const [result] = await runRequest(demo.engine, engineRequest(PROMPT, all))
+  const [result] = await runRequest(llama.engine, engineRequest(PROMPT, all))
   if (result === undefined) throw new Error('there is a sequence')
   return result
 }
@@ -149,7 +149,7 @@ describe('a constraint', () => {
     const texts = await Promise.all([say(constraint, { sampling }), say(constraint, { sampling })])
     expect(texts[0]?.text).toBe(texts[1]?.text)
     const request = { ...engineRequest(PROMPT, { maxNewTokens: 60, sampling, constraint }), choices: 3 }
-    const choices = await runRequest(demo.engine, request)
+    const choices = await runRequest(llama.engine, request)
     expect(new Set(choices.map(({ text }) => text)).size).toBe(3)
     expect(choices[0]?.text).toBe(texts[0]?.text)
   })
@@ -182,7 +182,7 @@ describe('a constraint', () => {
       sampling: GREEDY,
       constraint: { kind: 'regex', pattern: '[a-z ]{290,}' },
     })
-    const events = demo.engine.generate(request, abort.signal)
+    const events = llama.engine.generate(request, abort.signal)
     await expect(
       (async () => {
         for await (const batch of events)

@@ -1,5 +1,5 @@
 /**
- * The proof that a converted checkpoint is the same model: the bundled one, converted here, against what PyTorch made
+ * The proof that a converted checkpoint is the same model: a trained small Llama, converted here, against what PyTorch made
  * of it (`test/model/reference/`, written by `tools/demo-model/evaluation/reference.py`).
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
@@ -45,14 +45,14 @@ async function readReference<Case>(name: string): Promise<{ cases: readonly Case
 }
 
 async function openDemo(tensorType: TensorType, kvCacheType: 'f16' | 'f32'): Promise<ModelRunner> {
-  const options = { checkpoint: path.join(root, 'models/demo'), modelConfig: null, tokenizer: null }
+  const options = { checkpoint: path.join(root, 'test/data/small-llama'), modelConfig: null, tokenizer: null }
   const source = await findCheckpointFiles(options)
-  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
+  if (source.kind !== 'hugging-face') throw new Error('the small Llama is a safetensors checkpoint')
   const modelPath = path.join(folder, `demo-${++conversions}.gguf`)
   await convertCheckpoint({ source, tensorType, outputPath: modelPath })
   return openLlamaRunner(
     {
-      modelId: 'demo',
+      modelId: 'small-llama',
       modelPath,
       maxBatchSize: 1,
       maxSeqLen: null,
@@ -68,7 +68,9 @@ async function openDemo(tensorType: TensorType, kvCacheType: 'f16' | 'f32'): Pro
 function promptOf(runner: ModelRunner, { kind, text = '', messages = [] }: GreedyCase): number[] {
   const prompt =
     kind === 'chat'
-      ? new ChatTemplate({ modelId: 'demo', toolFormat: 'auto', ...runner.info() }).render({ messages })
+      ? new ChatTemplate({ modelId: 'small-llama', toolFormat: 'auto', ...runner.info() }).render({
+          messages,
+        })
       : { pieces: [text], addSpecial: kind === 'text' }
   return [...runner.tokenize(prompt)]
 }
@@ -79,7 +81,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-describe('the bundled model, converted', () => {
+describe('the small Llama, converted', () => {
   it('continues every prompt as PyTorch does, token for token, with weights and KV cache in F32', async () => {
     const { cases, steps } = await readReference<GreedyCase>('greedy.json')
     expect(cases.length).toBeGreaterThanOrEqual(50)

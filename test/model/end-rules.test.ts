@@ -1,27 +1,27 @@
-/** Where the bundled model's texts end: least tokens, ignored end tokens and stop tokens, in slots and in beam searches. */
+/** Where the small Llama's texts end: least tokens, ignored end tokens and stop tokens, in slots and in beam searches. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { EndRules, SequenceOptions } from '../../src/protocol/engine.ts'
-import { type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
+import { type SmallLlama, openSmallLlama } from '../support/engines/small-llama.ts'
 import { engineRequest, runRequest, type SequenceResult } from '../support/engines/engine-requests.ts'
 
 const PROMPT = '<|user|>Say hello.<|assistant|>'
 const RULES: EndRules = { minTokens: 0, ignoresEndTokens: false, stopTokenIds: [] }
-let demo: DemoModel
+let llama: SmallLlama
 
 beforeAll(async () => {
-  demo = await openDemoModel({ maxBatchSize: 2 })
+  llama = await openSmallLlama({ maxBatchSize: 2 })
 })
 
-afterAll(() => demo.close())
+afterAll(() => llama.close())
 
 async function say(options: Partial<SequenceOptions>): Promise<SequenceResult> {
-  const [result] = await runRequest(demo.engine, engineRequest(PROMPT, { maxNewTokens: 120, ...options }))
+  const [result] = await runRequest(llama.engine, engineRequest(PROMPT, { maxNewTokens: 120, ...options }))
   if (result === undefined) throw new Error('there is a sequence')
   return result
 }
 
 const endsOf = (tokenIds: readonly number[]): number[] =>
-  tokenIds.flatMap((tokenId, index) => (demo.runner.isEndOfGeneration(tokenId) ? [index] : []))
+  tokenIds.flatMap((tokenId, index) => (llama.runner.isEndOfGeneration(tokenId) ? [index] : []))
 
 describe.each([
   ['a slot', 1],
@@ -56,12 +56,12 @@ describe.each([
     expect(stopped.ends).toEqual(['stop'])
     // A beam search may find that another end is likelier.
     const last = stopped.tokenIds.at(-1) ?? -1
-    expect(last === stop || (numBeams > 1 && demo.runner.isEndOfGeneration(last))).toBe(true)
+    expect(last === stop || (numBeams > 1 && llama.runner.isEndOfGeneration(last))).toBe(true)
     expect(stopped.tokenIds.slice(0, -1)).not.toContain(stop)
     expect(stopped.text).toBe(
       stopped.tokenIds
         .slice(0, -1)
-        .map((tokenId) => Buffer.from(demo.runner.tokenBytes(tokenId)).toString())
+        .map((tokenId) => Buffer.from(llama.runner.tokenBytes(tokenId)).toString())
         .join(''),
     )
     if (numBeams === 1) expect(stopped.tokenIds).toEqual(plain.tokenIds.slice(0, at + 1))

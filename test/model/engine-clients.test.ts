@@ -1,4 +1,4 @@
-/** A real engine process with the bundled model as a service: its host is one client, another process could be the next. */
+/** A real engine process with the small Llama as a service: its host is one client, another process could be the next. */
 import { existsSync, statSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -24,10 +24,10 @@ let modelPath: string
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
-  const options = { checkpoint: path.join(root, 'models/demo'), modelConfig: null, tokenizer: null }
+  const options = { checkpoint: path.join(root, 'test/data/small-llama'), modelConfig: null, tokenizer: null }
   const source = await findCheckpointFiles(options)
-  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
-  modelPath = path.join(folder, 'demo.gguf')
+  if (source.kind !== 'hugging-face') throw new Error('the small Llama is a safetensors checkpoint')
+  modelPath = path.join(folder, 'model.gguf')
   await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })
 })
 
@@ -46,7 +46,7 @@ async function startHost({
     {
       start: {
         runner: {
-          modelId: 'demo',
+          modelId: 'small-llama',
           modelPath,
           maxBatchSize: SLOTS,
           maxSeqLen: 512,

@@ -1,11 +1,11 @@
-/** Log probabilities of the bundled model's texts, against a softmax of logits that were computed without any of it. */
+/** Log probabilities of the small Llama's texts, against a softmax of logits that were computed without any of it. */
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { EngineRequest, TextPrompt, SequenceOptions } from '../../src/protocol/engine.ts'
 import type { ChosenLogprob } from '../../src/protocol/engine-events.ts'
 import { GREEDY } from '../../src/scheduler/sequence.ts'
-import { type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
+import { type SmallLlama, openSmallLlama } from '../support/engines/small-llama.ts'
 import { engineRequest } from '../support/engines/engine-requests.ts'
 import { openForLogits } from '../support/engines/model-logits.ts'
 
@@ -13,13 +13,13 @@ const root = path.resolve(import.meta.dirname, '../..')
 const SLOTS = 3
 const TOP = 5
 const STORY = 'Once upon a time there was a fox who lived in a little house in the woods. '
-let demo: DemoModel
+let llama: SmallLlama
 
 beforeAll(async () => {
-  demo = await openDemoModel({ maxBatchSize: SLOTS })
+  llama = await openSmallLlama({ maxBatchSize: SLOTS })
 })
 
-afterAll(() => demo.close())
+afterAll(() => llama.close())
 
 interface Made {
   text: string
@@ -37,7 +37,7 @@ async function runAll(request: EngineRequest): Promise<Made[]> {
     cachedTokens: 0,
     acceptedTokens: 0,
   }))
-  for await (const events of demo.engine.generate(request, new AbortController().signal)) {
+  for await (const events of llama.engine.generate(request, new AbortController().signal)) {
     for (const event of events) {
       const made = all[event.index]
       if (made === undefined) throw new Error('there is a sequence')
@@ -61,9 +61,9 @@ async function run(text: string, options: Partial<SequenceOptions> = {}): Promis
 
 /** The logits before each token of a continuation, computed one after the other with nothing else. */
 function rawLogits(prompt: TextPrompt, tokenIds: readonly number[]): Float32Array[] {
-  const model = openForLogits({ modelPath: demo.modelPath, maxSeqLen: 512 })
+  const model = openForLogits({ modelPath: llama.modelPath, maxSeqLen: 512 })
   try {
-    const promptTokenIds = [...demo.runner.tokenize(prompt)]
+    const promptTokenIds = [...llama.runner.tokenize(prompt)]
     const rows = [model.logitsAfter(0, promptTokenIds)]
     for (const [place, tokenId] of tokenIds.slice(0, -1).entries()) {
       rows.push(model.logitsAfter(promptTokenIds.length + place, [tokenId]))
@@ -87,7 +87,7 @@ function expectLogprobs(
   promptText: string,
   { temperature = 1, adjust = (row: Float32Array): ArrayLike<number> => row } = {},
 ): void {
-  const isText = (tokenId: number) => !demo.runner.isEndOfGeneration(tokenId)
+  const isText = (tokenId: number) => !llama.runner.isEndOfGeneration(tokenId)
   expect(logprobs.map(({ tokenId }) => tokenId)).toEqual(tokenIds.filter(isText))
   expect(Buffer.from(logprobs.flatMap(({ bytes }) => bytes)).toString('utf8')).toBe(text)
   const rows = rawLogits({ pieces: [promptText], addSpecial: true }, tokenIds)
@@ -151,7 +151,7 @@ describe('log probabilities', () => {
   })
 
   it('come with tokens that were guessed', async () => {
-    const lines = await readFile(path.join(root, 'tools/demo-model/held-out.jsonl'), 'utf8')
+    const lines = await readFile(path.join(root, 'test/data/small-llama-held-out.jsonl'), 'utf8')
     const repeating = lines.split('\n').filter((line) => line.includes(' JSON'))
     let acceptedTokens = 0
     for (const line of repeating.slice(0, 8)) {

@@ -1,4 +1,4 @@
-/** Adapters as PEFT saves them: converted and loaded beside the bundled model, each gives what the merged checkpoint gives. */
+/** Adapters as PEFT saves them: converted and loaded beside the small Llama, each gives what the merged checkpoint gives. */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -10,7 +10,7 @@ import { type GgufModel, openGgufModel } from '../../src/checkpoints/gguf/gguf-f
 import { MemoryFit } from '../../src/checkpoints/memory/memory-need.ts'
 import type { LoadHooks } from '../../src/models/registry.ts'
 import type { Engine } from '../../src/protocol/engine.ts'
-import { convertDemoModel, type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
+import { convertSmallLlama, type SmallLlama, openSmallLlama } from '../support/engines/small-llama.ts'
 import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
 import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 import {
@@ -28,22 +28,22 @@ import { safetensors } from '../support/checkpoints/tiny-checkpoint.ts'
 
 const references = await readReference<LogitsCase>('logits')
 const tokenizers = await readReference<TokenizerCase>('tokenizers')
-const DEMO = path.resolve(import.meta.dirname, '../../models/demo')
+const SMALL_LLAMA = path.resolve(import.meta.dirname, '../data/small-llama')
 const PROMPTS = ['Once upon a time', 'The king said', 'A dog and a cat', 'In the morning']
 let folder = ''
-let demo: DemoModel
+let llama: SmallLlama
 let model: GgufModel
 let base: BaseModel
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-peft-'))
-  demo = await openDemoModel({ maxBatchSize: 4 })
-  model = await openGgufModel(demo.modelPath)
-  base = { modelId: 'demo', ...model }
+  llama = await openSmallLlama({ maxBatchSize: 4 })
+  model = await openGgufModel(llama.modelPath)
+  base = { modelId: 'small-llama', ...model }
 })
 
 afterAll(async () => {
-  await demo.close()
+  await llama.close()
   await rm(folder, { recursive: true })
 })
 
@@ -67,11 +67,11 @@ const hooks = (engine: Engine): LoadHooks => ({
 /** Writes an adapter under a name of the test's folder. */
 async function write(name: string, adapter: Omit<PeftAdapter, 'base'>): Promise<string> {
   const to = path.join(folder, name)
-  await writePeftAdapter(to, { base: DEMO, ...adapter })
+  await writePeftAdapter(to, { base: SMALL_LLAMA, ...adapter })
   return to
 }
 
-const textsOf = async (model: DemoModel, adapterId?: number) => {
+const textsOf = async (model: SmallLlama, adapterId?: number) => {
   const request = engineRequest(PROMPTS, { maxNewTokens: 32 })
   const ofAdapter = adapterId === undefined ? {} : { adapterId }
   return (await runRequest(model.engine, { ...request, ...ofAdapter })).map(({ text }) => text)
@@ -95,9 +95,9 @@ async function mergedTexts(
   sizes: { readonly maxSeqLen?: number } = {},
 ): Promise<string[]> {
   const checkpoint = path.join(folder, `merged-${name}`)
-  const whole = { base: DEMO, ...adapter }
+  const whole = { base: SMALL_LLAMA, ...adapter }
   await writeMergedCheckpoint(checkpoint, { base: whole.base, adapter: whole })
-  const merged = await openDemoModel({ maxBatchSize: 4, checkpoint, ...sizes })
+  const merged = await openSmallLlama({ maxBatchSize: 4, checkpoint, ...sizes })
   try {
     return await textsOf(merged)
   } finally {
@@ -125,13 +125,13 @@ describe('an adapter of PEFT', () => {
   it.each(FACTORS)('that is %s gives the texts of the merged checkpoint', async (name, adapter) => {
     const { path: converted, parameters } = await prepare(await write(name, adapter))
     const adapterId = adapter.seed
-    demo.runner.adapters?.load({ adapterId, modelId: 'mine', path: converted, scale: 1 })
+    llama.runner.adapters?.load({ adapterId, modelId: 'mine', path: converted, scale: 1 })
 
-    const texts = await textsOf(demo, adapterId)
+    const texts = await textsOf(llama, adapterId)
 
     expect(parameters).toBe(77_824)
     expect(texts).toEqual(await mergedTexts(name, adapter))
-    expect(texts).not.toEqual(await textsOf(demo))
+    expect(texts).not.toEqual(await textsOf(llama))
   })
 
   it.each(['mistral3 with images, new names', 'qwen3 moe, tied', 'gpt-oss, experts in BF16, layer types'])(
@@ -141,7 +141,7 @@ describe('an adapter of PEFT', () => {
       const adapter = { base: checkpoint, seed: 7, size: 0.3 }
       const to = path.join(folder, `for ${name}`)
       await writePeftAdapter(to, adapter)
-      const tiny = await openDemoModel({ maxBatchSize: 4, maxSeqLen: 256, checkpoint })
+      const tiny = await openSmallLlama({ maxBatchSize: 4, maxSeqLen: 256, checkpoint })
       try {
         const tinyBase = { modelId: 'tiny', ...(await openGgufModel(tiny.modelPath)) }
         const { path: converted } = await prepare(to, { base: tinyBase })
@@ -167,7 +167,7 @@ describe('an adapter of PEFT', () => {
     const weights = safetensors({ [part('A')]: [4, 64], [part('B')]: [32, 4] }, 'F32')
     await writeFile(path.join(to, 'adapter_model.safetensors'), weights)
     const modelPath = path.join(checkpoint, 'model.gguf')
-    await convertDemoModel(checkpoint, modelPath)
+    await convertSmallLlama(checkpoint, modelPath)
     const experts = { modelId: 'tiny', ...(await openGgufModel(modelPath)) }
     await expect(prepare(to, { base: experts })).rejects.toThrow(
       'which is for experts of a layer: such an adapter is not served',
@@ -177,7 +177,7 @@ describe('an adapter of PEFT', () => {
   it('is converted once', async () => {
     const to = await write('twice', { seed: 4 })
     expect((await prepare(to)).path).toBe((await prepare(path.join(to, 'adapter_model.safetensors'))).path)
-    await writePeftAdapter(to, { base: DEMO, seed: 5 })
+    await writePeftAdapter(to, { base: SMALL_LLAMA, seed: 5 })
     expect((await prepare(to)).path).not.toBe((await prepare(await write('other', { seed: 4 }))).path)
   })
 
@@ -201,7 +201,7 @@ describe('an adapter of PEFT', () => {
 
   it('for which there is no memory in each replica is refused with the numbers, and not loaded', async () => {
     const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-    const engine: Engine = Object.assign(demo.engine, {
+    const engine: Engine = Object.assign(llama.engine, {
       openAdapter: () => Promise.reject(new Error('it was loaded')),
     })
     const { sizeBytes } = await prepare(await write('large', { seed: 9 }))
@@ -212,7 +212,7 @@ describe('an adapter of PEFT', () => {
         memory: new MemoryFit(() => availableBytes),
       })(
         'mine',
-        { kind: 'adapter', base: 'demo', adapter: path.join(folder, 'large'), scale: 1 },
+        { kind: 'adapter', base: 'small-llama', adapter: path.join(folder, 'large'), scale: 1 },
         hooks(engine),
       )
 
@@ -234,15 +234,15 @@ describe('an adapter of PEFT', () => {
     await expect(prepare(to, { base: bert })).rejects.toThrow('is for a model of the architecture "bert"')
     const { path: converted } = await prepare(to)
     await expect(openAdapterModel(converted, { ...base, architecture: 'qwen2' })).rejects.toThrow(
-      'is for the architecture "llama", but its base model "demo" has "qwen2"',
+      'is for the architecture "llama", but its base model "small-llama" has "qwen2"',
     )
   })
 
   it('that is none is refused with what it is', async () => {
-    await expect(prepare(DEMO)).rejects.toThrow(
+    await expect(prepare(SMALL_LLAMA)).rejects.toThrow(
       'holds a model, not an adapter: register it with "checkpoint"',
     )
-    await expect(prepare(demo.modelPath)).rejects.toThrow('is a GGUF file but no adapter')
+    await expect(prepare(llama.modelPath)).rejects.toThrow('is a GGUF file but no adapter')
     await expect(prepare(path.join(folder, 'nowhere'))).rejects.toThrow('does not exist')
     const to = await write('damaged', { seed: 8 })
     await writeFile(path.join(to, 'adapter_model.safetensors'), 'nothing')

@@ -17,13 +17,13 @@ import {
   summarizeQuantization,
 } from '../../src/checkpoints/quantization/quantization-plan.ts'
 
-const DEMO_MODEL = path.resolve(import.meta.dirname, '../../models/demo')
+const SMALL_LLAMA = path.resolve(import.meta.dirname, '../data/small-llama')
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-quantize-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 
 let source: GgufModel
 beforeAll(async () => {
-  const options = { checkpoint: DEMO_MODEL, modelConfig: null, tokenizer: null, dataDir: folder }
+  const options = { checkpoint: SMALL_LLAMA, modelConfig: null, tokenizer: null, dataDir: folder }
   source = (await resolveModelFile({ ...options, convert: convertCheckpoint })).model
 })
 
@@ -37,7 +37,7 @@ async function quantize(format: QuantFormat): Promise<GgufModel> {
 async function answer(modelPath: string): Promise<string> {
   const runner = await openLlamaRunner(
     {
-      modelId: 'demo',
+      modelId: 'small-llama',
       modelPath,
       maxBatchSize: 1,
       maxSeqLen: 256,

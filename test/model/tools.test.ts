@@ -1,5 +1,5 @@
 /**
- * Tools on the bundled model, in each format: a call is made, its arguments keep to their schema under an independent validator, its
+ * Tools on the small Llama, in each format: a call is made, its arguments keep to their schema under an independent validator, its
  * result goes back, an answer follows. Two of the model's reserved tokens have the texts of other models' control tokens.
  */
 import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { TOOL_FORMATS, type ToolFormat } from '../../src/core/tool-format.ts'
 import type * as InProcess from '../../src/engines/process/step-loop/in-process-engine.ts'
 import type { Engine } from '../../src/protocol/engine.ts'
 import type { ModelInfo } from '../../src/protocol/model-info.ts'
-import { type DemoModel, openDemoModel } from '../support/engines/demo-model.ts'
+import { type SmallLlama, openSmallLlama } from '../support/engines/small-llama.ts'
 import { lengthOf } from '../support/length-of.ts'
 import { eventData } from '../support/net/event-data.ts'
 import { createRegistry, createTestApp, type TestApp } from '../support/servers/test-app.ts'
@@ -21,7 +21,7 @@ import { shared } from '../support/shared.ts'
 const URL = '/v1/chat/completions'
 const CALLS_TOKEN = '[TOOL_CALLS]'
 const THINK_END = '[/THINK]'
-/** Where the bundled model has `<|reserved_0|>` and `<|reserved_1|>`. */
+/** Where the small Llama has `<|reserved_0|>` and `<|reserved_1|>`. */
 const TOKEN_IDS = { [CALLS_TOKEN]: 4102, [THINK_END]: 4103 }
 const ASKED = { role: 'user', content: 'What is the weather in Rome?' }
 
@@ -63,32 +63,32 @@ interface Message {
 }
 
 let folder: string
-let demo: DemoModel
+let llama: SmallLlama
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   const checkpoint = path.join(folder, 'demo')
-  await cp(path.resolve(import.meta.dirname, '../../models/demo'), checkpoint, { recursive: true })
+  await cp(path.resolve(import.meta.dirname, '../data/small-llama'), checkpoint, { recursive: true })
   for (const name of ['tokenizer.json', 'tokenizer_config.json']) {
     const text = await readFile(path.join(checkpoint, name), 'utf8')
     const renamed = text.replaceAll('<|reserved_0|>', CALLS_TOKEN).replaceAll('<|reserved_1|>', THINK_END)
     await writeFile(path.join(checkpoint, name), renamed)
   }
-  demo = await openDemoModel({ maxBatchSize: 4, maxSeqLen: 1024, isBuilt: true, checkpoint })
+  llama = await openSmallLlama({ maxBatchSize: 4, maxSeqLen: 1024, isBuilt: true, checkpoint })
 })
 
 afterAll(async () => {
-  await demo.close()
+  await llama.close()
   await rm(folder, { recursive: true, force: true })
 })
 
 /** The same engine under another template, which its owner does not close. */
 function withTemplate(template?: string): Engine {
   const info = (): ModelInfo => ({
-    ...demo.engine.info(),
+    ...llama.engine.info(),
     ...(template !== undefined && { chatTemplate: template }),
   })
-  return new Proxy(demo.engine, {
+  return new Proxy(llama.engine, {
     get: (target, name) => {
       if (name === 'info') return info
       if (name === 'generate') return generate
@@ -102,7 +102,7 @@ function withTemplate(template?: string): Engine {
 /** What was built has an error class of its own. */
 async function* generate(...request: Parameters<InProcess.InProcessEngine['generate']>) {
   try {
-    yield* demo.engine.generate(...request)
+    yield* llama.engine.generate(...request)
   } catch (error) {
     if (!(error instanceof Error) || error.name !== 'ServiceError') throw error
     const { code, params } = error as ServiceError

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { planArchitecture } from '../architectures/hf-architectures.ts'
 import { hasRotatedHeads, LORA_ARCHITECTURES, tensorOfModule } from './lora-modules.ts'
 
-const DEMO = path.resolve(import.meta.dirname, '../../../models/demo/config.json')
+const SMALL_LLAMA = path.resolve(import.meta.dirname, '../../../test/data/small-llama/config.json')
 const PARTS = { llama: 'LlamaForCausalLM', granite: 'GraniteForCausalLM', qwen2: 'Qwen2ForCausalLM' } as const
 const OTHERS = {
   smollm3: 'SmolLM3ForCausalLM',
@@ -19,7 +19,7 @@ const OTHERS = {
 
 /** Of a small model of each class; what its config must have beside a Llama's. */
 function planOf(architecture: string) {
-  const llama = JSON.parse(readFileSync(DEMO, 'utf8')) as Record<string, unknown>
+  const llama = JSON.parse(readFileSync(SMALL_LLAMA, 'utf8')) as Record<string, unknown>
   const fields = {
     ...llama,
     ...{ architectures: [architecture], hidden_activation: 'gelu_pytorch_tanh', sliding_window: 64 },
@@ -33,7 +33,10 @@ function planOf(architecture: string) {
     ...{ query_pre_attn_scalar: 64, attn_logit_softcapping: 50, final_logit_softcapping: 30 },
   }
   const { attn_logit_softcapping: _cap, final_logit_softcapping: _last, ...withoutCaps } = fields
-  return planArchitecture({ path: DEMO, fields: architecture.startsWith('Gemma3') ? withoutCaps : fields })
+  return planArchitecture({
+    path: SMALL_LLAMA,
+    fields: architecture.startsWith('Gemma3') ? withoutCaps : fields,
+  })
 }
 
 describe('the table of linear layers', () => {

@@ -2,7 +2,7 @@
 import { expect, it } from 'vitest'
 import { writeTinyBert } from '../../support/checkpoints/tiny-bert.ts'
 import {
-  DEMO_MODEL,
+  SMALL_LLAMA,
   listening,
   logged,
   printed,
@@ -35,7 +35,7 @@ const bearer = (secret: unknown) => ({ headers: { authorization: `Bearer ${Strin
 
 it('are all answered', async () => {
   const server = await listening(
-    spawnServer(['--checkpoint', DEMO_MODEL, '--threads', '1', '--registration', 'open']),
+    spawnServer(['--checkpoint', SMALL_LLAMA, '--threads', '1', '--registration', 'open']),
   )
   await logged(server, 'serving')
   const token = await printed(server, /#token=(\S+)/)

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest'
 import { writeMergedCheckpoint, writePeftAdapter } from '../../support/checkpoints/peft-adapter.ts'
 import {
   call,
-  DEMO_MODEL,
+  SMALL_LLAMA,
   enginePids,
   listening,
   logged,
@@ -37,11 +37,11 @@ describe('adapters', () => {
   it('serve under ids of their own what their merged checkpoints say, and come and go', async () => {
     const folder = temporaryFolder()
     const inFolder = (name: string) => path.join(folder, name)
-    await writeMergedCheckpoint(inFolder('base'), { base: DEMO_MODEL })
+    await writeMergedCheckpoint(inFolder('base'), { base: SMALL_LLAMA })
     for (const seed of [1, 2]) {
-      const adapter = { base: DEMO_MODEL, seed }
+      const adapter = { base: SMALL_LLAMA, seed }
       await writePeftAdapter(inFolder(`adapter-${seed}`), adapter)
-      await writeMergedCheckpoint(inFolder(`merged-${seed}`), { base: DEMO_MODEL, adapter })
+      await writeMergedCheckpoint(inFolder(`merged-${seed}`), { base: SMALL_LLAMA, adapter })
     }
     const words = [
       '--auth-mode',

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import {
   call,
-  DEMO_MODEL,
+  SMALL_LLAMA,
   listening,
   logged,
   spawnServer,
@@ -39,13 +39,13 @@ async function guessesOf(server: RunningServerProcess, model: string): Promise<n
 
 describe('a draft model', () => {
   it('is named with the model, guesses for it, and changes no text', async () => {
-    const model = ['--checkpoint', DEMO_MODEL, '--model-id', 'm', '--draft-checkpoint', DEMO_MODEL]
+    const model = ['--checkpoint', SMALL_LLAMA, '--model-id', 'm', '--draft-checkpoint', SMALL_LLAMA]
     const server = await listening(spawnServer([...WORDS, ...SIZES, ...model]))
-    expect(await logged(server, 'serving')).toMatchObject({ model: 'm', draft: 'demo' })
+    expect(await logged(server, 'serving')).toMatchObject({ model: 'm', draft: 'small-llama' })
     const meta = await (await call(server, 'GET /v1/models/m')).json()
-    expect(meta).toMatchObject({ meta: { draft: { name: 'demo', parameters: expect.any(Number) } } })
+    expect(meta).toMatchObject({ meta: { draft: { name: 'small-llama', parameters: expect.any(Number) } } })
 
-    const plain = { id: 'plain', checkpoint: DEMO_MODEL }
+    const plain = { id: 'plain', checkpoint: SMALL_LLAMA }
     expect((await register(server, plain)).status).toBe(200)
     const expected = await textsOf(server, 'plain')
     await until('the draft model has guessed', async () => {
@@ -61,7 +61,7 @@ describe('a draft model', () => {
 
   it('is refused while speculation is off', async () => {
     const server = await listening(spawnServer([...WORDS, '--speculation', 'off']))
-    const body = { id: 'm', checkpoint: DEMO_MODEL, draft_checkpoint: DEMO_MODEL }
+    const body = { id: 'm', checkpoint: SMALL_LLAMA, draft_checkpoint: SMALL_LLAMA }
     expect((await register(server, body)).body.detail).toBe(
       "Model 'm' was not registered: 'm' has a draft checkpoint, but speculation is off.",
     )

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import type { SequenceOptions } from '../../../src/protocol/engine.ts'
 import { GREEDY } from '../../../src/scheduler/sequence.ts'
-import { type DemoModel, openDemoModel } from '../../support/engines/demo-model.ts'
+import { type SmallLlama, openSmallLlama } from '../../support/engines/small-llama.ts'
 import { engineRequest, runRequest, type SequenceResult } from '../../support/engines/engine-requests.ts'
 import { shared, whenUnused } from '../../support/shared.ts'
 
@@ -24,18 +24,18 @@ const TEXTS: readonly (readonly [prompt: string, options: Partial<SequenceOption
   ['Hello', { sampling: { ...DRAWN, seed: 13 }, stopStrings: ['never said'] }],
 ]
 
-function openShared(kvCacheTokens: number, prefixCacheBytes = 0): () => DemoModel {
+function openShared(kvCacheTokens: number, prefixCacheBytes = 0): () => SmallLlama {
   return shared(async () => {
     const sizes = { maxBatchSize: SLOTS, maxSeqLen: 256, kvCacheTokens, prefixCacheBytes }
-    const model = await openDemoModel(sizes)
+    const model = await openSmallLlama(sizes)
     whenUnused(() => model.close())
     return model
   })
 }
 
-const preemptionsOf = ({ engine }: DemoModel): number => engine.status().preemptions ?? 0
+const preemptionsOf = ({ engine }: SmallLlama): number => engine.status().preemptions ?? 0
 
-async function continueAll({ engine }: DemoModel): Promise<SequenceResult[]> {
+async function continueAll({ engine }: SmallLlama): Promise<SequenceResult[]> {
   const requests = TEXTS.map(([prompt, options]) =>
     runRequest(engine, engineRequest(prompt, { maxNewTokens: 110, endRules: NEVER_ENDS, ...options })),
   )
@@ -59,7 +59,7 @@ describe('a KV cache that all slots share', () => {
     ['computed again', 0],
     ['copied back from host memory', 1e9],
   ])('gives the same texts where there is too little, and what was preempted is %s', async (_, bytes) => {
-    const tight = await openDemoModel({
+    const tight = await openSmallLlama({
       ...{ maxBatchSize: SLOTS, maxSeqLen: 256, kvCacheTokens: TIGHT },
       prefixCacheBytes: bytes,
     })
@@ -73,7 +73,7 @@ describe('a KV cache that all slots share', () => {
 
   it('keeps texts to their constraint over a preemption', async () => {
     const sizes = { maxBatchSize: SLOTS, maxSeqLen: 256, kvCacheTokens: TIGHT }
-    const tight = await openDemoModel({ ...sizes, isBuilt: true })
+    const tight = await openSmallLlama({ ...sizes, isBuilt: true })
     try {
       const constraint = { kind: 'regex', pattern: '[0-9]{60}' } as const
       const numbers = TEXTS.slice(0, 5).map(([prompt]) =>
@@ -89,7 +89,7 @@ describe('a KV cache that all slots share', () => {
   })
 
   it('holds what choices of one prompt have in common once', async () => {
-    const tight = await openDemoModel({ maxBatchSize: SLOTS, maxSeqLen: 256, kvCacheTokens: TIGHT })
+    const tight = await openSmallLlama({ maxBatchSize: SLOTS, maxSeqLen: 256, kvCacheTokens: TIGHT })
     try {
       const options = { maxNewTokens: 10, endRules: NEVER_ENDS }
       const request = engineRequest('The cat sat on the mat. '.repeat(20), options)

@@ -1,4 +1,4 @@
-/** A KV cache of q8_0 on the bundled model: nearly what F16 gives, through copies, cuts and beams, in half the memory. */
+/** A KV cache of q8_0 on the small Llama: nearly what F16 gives, through copies, cuts and beams, in half the memory. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -34,10 +34,10 @@ let modelPath: string
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
-  const options = { checkpoint: path.join(root, 'models/demo'), modelConfig: null, tokenizer: null }
+  const options = { checkpoint: path.join(root, 'test/data/small-llama'), modelConfig: null, tokenizer: null }
   const source = await findCheckpointFiles(options)
-  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
-  modelPath = path.join(folder, 'demo.gguf')
+  if (source.kind !== 'hugging-face') throw new Error('the small Llama is a safetensors checkpoint')
+  modelPath = path.join(folder, 'model.gguf')
   await convertCheckpoint({ source, tensorType: 'f16', outputPath: modelPath })
 })
 
@@ -50,7 +50,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 async function openDemo(kvCacheType: RunnerOptions['kvCacheType']): Promise<ModelRunner> {
   const size = { maxBatchSize: 4, maxSeqLen: 512, threads: 1 }
   const runner = await openLlamaRunner(
-    { modelId: 'demo', modelPath, ...size, gpu: 'off', gpuLayers: null, kvCacheType },
+    { modelId: 'small-llama', modelPath, ...size, gpu: 'off', gpuLayers: null, kvCacheType },
     () => {},
   )
   opened.push(runner)

@@ -7,7 +7,7 @@ import { openLlamaRunner } from '../../../src/engines/llamacpp/open-runner.ts'
 import { InProcessEngine } from '../../../src/engines/process/step-loop/in-process-engine.ts'
 import type { EngineEvent } from '../../../src/protocol/engine-events.ts'
 import { GREEDY } from '../../../src/scheduler/sequence.ts'
-import { type DemoModel, openDemoModel } from '../../support/engines/demo-model.ts'
+import { type SmallLlama, openSmallLlama } from '../../support/engines/small-llama.ts'
 import { writeTinyModel } from '../../support/engines/llamacpp-tiny-model.ts'
 import { continueGreedily } from '../../support/engines/model-run.ts'
 import { shared, whenUnused } from '../../support/shared.ts'
@@ -16,9 +16,9 @@ const SLOTS = 2
 const NEW_TOKENS = 12
 const TOPICS = ['a fox and a hen', 'the old mill', 'two brothers', 'a ship in a storm', 'the last apple']
 
-type OpenModel = Pick<DemoModel, 'runner' | 'engine' | 'close'>
+type OpenModel = Pick<SmallLlama, 'runner' | 'engine' | 'close'>
 
-const openDemo = (): Promise<OpenModel> => openDemoModel({ maxBatchSize: SLOTS, prefixCacheBytes: 1e9 })
+const openDemo = (): Promise<OpenModel> => openSmallLlama({ maxBatchSize: SLOTS, prefixCacheBytes: 1e9 })
 
 async function openRecurrent(): Promise<OpenModel> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
@@ -36,7 +36,7 @@ async function openRecurrent(): Promise<OpenModel> {
 }
 
 /** One turn of a conversation: its tokens, and how many of them came from where. */
-async function speak(engine: DemoModel['engine'], promptTokenIds: Int32Array) {
+async function speak(engine: SmallLlama['engine'], promptTokenIds: Int32Array) {
   const turn = { tokenIds: [] as number[], cachedTokens: 0, restoredTokens: 0 }
   const request = {
     reqId: 'turn',

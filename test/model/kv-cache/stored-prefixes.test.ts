@@ -1,4 +1,4 @@
-/** Conversations that outlive the engine process: real ones with the bundled model, ended and started again over one folder. */
+/** Conversations that outlive the engine process: real ones with the small Llama, ended and started again over one folder. */
 import { cpSync, mkdtempSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -20,10 +20,10 @@ let modelPath: string
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
-  const options = { checkpoint: path.join(root, 'models/demo'), modelConfig: null, tokenizer: null }
+  const options = { checkpoint: path.join(root, 'test/data/small-llama'), modelConfig: null, tokenizer: null }
   const source = await findCheckpointFiles(options)
-  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
-  modelPath = path.join(folder, 'demo.gguf')
+  if (source.kind !== 'hugging-face') throw new Error('the small Llama is a safetensors checkpoint')
+  modelPath = path.join(folder, 'model.gguf')
   await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })
 })
 
@@ -71,7 +71,7 @@ async function startEngine(options: StoreOptions) {
       start: {
         runner: {
           ...{
-            modelId: 'demo',
+            modelId: 'small-llama',
             modelPath: options.modelPath ?? modelPath,
             maxBatchSize: 2,
             maxSeqLen,

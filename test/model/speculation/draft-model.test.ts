@@ -12,7 +12,7 @@ import type { Sampling, SequenceOptions } from '../../../src/protocol/engine.ts'
 import type { DraftCounts } from '../../../src/protocol/engine-events.ts'
 import type { ModelRunner, StepPlan } from '../../../src/protocol/model-runner.ts'
 import { GREEDY } from '../../../src/scheduler/sequence.ts'
-import { convertDemoModel } from '../../support/engines/demo-model.ts'
+import { convertSmallLlama } from '../../support/engines/small-llama.ts'
 import { engineRequest } from '../../support/engines/engine-requests.ts'
 import { lengthOf } from '../../support/length-of.ts'
 
@@ -33,11 +33,11 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   const pathOf = (name: string) => path.join(folder, `${name}.gguf`)
   ;[target, copy, noise] = [pathOf('target'), pathOf('copy'), pathOf('noise')]
-  await convertDemoModel(path.join(root, 'models/demo'), target)
+  await convertSmallLlama(path.join(root, 'test/data/small-llama'), target)
   await quantizeWeights({ sourcePath: target, outputPath: copy, format: 'IQ4_NL', threads: 1 }, () => {})
   await copyFile(target, noise)
   await fillWithNoise(noise)
-  const lines = (await readFile(path.join(root, 'tools/demo-model/held-out.jsonl'), 'utf8'))
+  const lines = (await readFile(path.join(root, 'test/data/small-llama-held-out.jsonl'), 'utf8'))
     .trim()
     .split('\n')
   prompts = lines
@@ -66,7 +66,7 @@ function openRunner(draft: string | null): Promise<ModelRunner> {
   const device = { gpu: 'off', gpuLayers: null, kvCacheType: 'f32' } as const
   return openLlamaRunner(
     {
-      ...{ modelId: 'demo', modelPath: target, ...sizes, ...device, speculation: 'off' as const },
+      ...{ modelId: 'small-llama', modelPath: target, ...sizes, ...device, speculation: 'off' as const },
       draft: draft === null ? null : { name: 'draft', modelPath: draft },
     },
     () => {},
@@ -170,7 +170,7 @@ describe('a draft model', () => {
     bytes.write('<|reserved_9|>', bytes.indexOf('<|reserved_0|>'))
     await writeFile(other, bytes)
     await expect(openRunner(other)).rejects.toThrow(
-      `'draft' cannot be the draft model of 'demo': token 4102 is "<|reserved_9|>" instead of "<|reserved_0|>".`,
+      `'draft' cannot be the draft model of 'small-llama': token 4102 is "<|reserved_9|>" instead of "<|reserved_0|>".`,
     )
   })
 })

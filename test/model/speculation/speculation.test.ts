@@ -22,12 +22,12 @@ let prompts: string[]
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   const source = await findCheckpointFiles({
-    checkpoint: path.join(root, 'models/demo'),
+    checkpoint: path.join(root, 'test/data/small-llama'),
     modelConfig: null,
     tokenizer: null,
   })
-  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
-  modelPath = path.join(folder, 'demo.gguf')
+  if (source.kind !== 'hugging-face') throw new Error('the small Llama is a safetensors checkpoint')
+  modelPath = path.join(folder, 'model.gguf')
   await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })
   prompts = await findPrompts()
 })
@@ -36,7 +36,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Beginnings of the texts that the model was not trained on: conversations, questions in rows, books. */
 async function findPrompts(): Promise<string[]> {
-  const lines = (await readFile(path.join(root, 'tools/demo-model/held-out.jsonl'), 'utf8'))
+  const lines = (await readFile(path.join(root, 'test/data/small-llama-held-out.jsonl'), 'utf8'))
     .trim()
     .split('\n')
   const documents = lines.map((line) => JSON.parse(line) as { kind: string; text: string })
@@ -69,7 +69,7 @@ async function continueAll(
 ): Promise<Made> {
   const runner = await openLlamaRunner(
     {
-      modelId: 'demo',
+      modelId: 'small-llama',
       modelPath,
       maxBatchSize: 2,
       maxSeqLen: 512,
@@ -109,7 +109,7 @@ async function readEvents(engine: InProcessEngine, request: EngineRequest): Prom
   return all
 }
 
-describe('speculative decoding with the bundled model', () => {
+describe('speculative decoding with the small Llama', () => {
   it.each<[string, (index: number) => Sampling]>([
     ['greedy', () => GREEDY],
     ['greedy with a repetition penalty', () => ({ ...GREEDY, repetitionPenalty: 1.02 })],
@@ -132,7 +132,7 @@ describe('speculative decoding with the bundled model', () => {
   it('makes no guesses with a batch of others', async () => {
     const runner = await openLlamaRunner(
       {
-        ...{ modelId: 'demo', modelPath, maxBatchSize: 8, maxSeqLen: 512, threads: 1 },
+        ...{ modelId: 'small-llama', modelPath, maxBatchSize: 8, maxSeqLen: 512, threads: 1 },
         ...{ gpu: 'off', gpuLayers: null, kvCacheType: 'f32' },
       },
       () => {},

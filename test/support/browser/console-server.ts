@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { type BrowserContext, request } from 'playwright-core'
 import {
-  DEMO_MODEL,
+  SMALL_LLAMA,
   listening,
   logged,
   printed,
@@ -26,9 +26,9 @@ export async function startConsoleServer(words: readonly string[] = []): Promise
   return { ...server, link: await printed(server, /open (\S+#token=\S+)/) }
 }
 
-/** With the bundled model, which is ready. */
+/** With the small Llama, which is ready. */
 export async function startDemoConsole(words: readonly string[]): Promise<ConsoleServer> {
-  const server = await startConsoleServer(['--checkpoint', DEMO_MODEL, '--threads', '1', ...words])
+  const server = await startConsoleServer(['--checkpoint', SMALL_LLAMA, '--threads', '1', ...words])
   await logged(server, 'serving')
   return server
 }

@@ -10,7 +10,8 @@ import { until } from '../until.ts'
 import { whenUnused } from '../shared.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../../..')
-export const DEMO_MODEL = path.join(ROOT, 'models/demo')
+/** A trained model of 4 million parameters in the Hugging Face layout. */
+export const SMALL_LLAMA = path.join(ROOT, 'test/data/small-llama')
 export const KEY = 'test-key-0123456789'
 
 interface Ended {
@@ -99,12 +100,12 @@ export async function printed(server: ServerProcess, pattern: RegExp): Promise<s
 }
 
 /**
- * Starts the program with the bundled model, converted before, and waits until it serves. One compute thread: two of them wait for each
+ * Starts the program with the small Llama, converted before, and waits until it serves. One compute thread: two of them wait for each
  * other at every operation, which on a busy machine takes longer than the work.
  */
 export async function startDemoServer(words: readonly string[] = []): Promise<RunningServerProcess> {
-  const model = ['--checkpoint', DEMO_MODEL, '--threads', '1']
-  const server = await startServer([...model, ...words], { modelsOf: inject('convertedDemo') })
+  const model = ['--checkpoint', SMALL_LLAMA, '--threads', '1']
+  const server = await startServer([...model, ...words], { modelsOf: inject('convertedSmallLlama') })
   await logged(server, 'serving')
   return server
 }

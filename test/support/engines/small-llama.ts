@@ -1,4 +1,4 @@
-/** The bundled model in 32-bit floats, in slots of 512 tokens, on one thread of this process: its texts are the same every time. */
+/** The small Llama of `test/data` in 32-bit floats, in slots of 512 tokens, on one thread of this process: its texts are the same every time. */
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -8,13 +8,13 @@ import type * as Runner from '../../../src/engines/llamacpp/open-runner.ts'
 import type * as InProcess from '../../../src/engines/process/step-loop/in-process-engine.ts'
 import type { ModelRunner } from '../../../src/protocol/model-runner.ts'
 
-const CHECKPOINT = path.resolve(import.meta.dirname, '../../../models/demo')
+const CHECKPOINT = path.resolve(import.meta.dirname, '../../data/small-llama')
 
-export interface DemoModelOptions {
+export interface SmallLlamaOptions {
   readonly maxBatchSize: number
   /** Whether built files run: constraints are matched in threads, which have no others. @default false */
   readonly isBuilt?: boolean
-  /** @default the bundled one as it is */
+  /** @default the small Llama as it is */
   readonly checkpoint?: string
   /** @default 512 */
   readonly maxSeqLen?: number
@@ -24,7 +24,7 @@ export interface DemoModelOptions {
   readonly prefixCacheBytes?: number
 }
 
-export interface DemoModel {
+export interface SmallLlama {
   readonly modelPath: string
   readonly runner: ModelRunner
   readonly engine: InProcess.InProcessEngine
@@ -32,22 +32,22 @@ export interface DemoModel {
 }
 
 /** Call in a `beforeAll`: it takes seconds. */
-export async function openDemoModel({
+export async function openSmallLlama({
   maxBatchSize,
   isBuilt = false,
   checkpoint = CHECKPOINT,
   maxSeqLen = 512,
   kvCacheTokens,
   prefixCacheBytes = 0,
-}: DemoModelOptions): Promise<DemoModel> {
+}: SmallLlamaOptions): Promise<SmallLlama> {
   const [base, extension] = isBuilt ? ['../../../dist', 'js'] : ['../../../src', 'ts']
   const { openLlamaRunner }: typeof Runner = await import(`${base}/engines/llamacpp/open-runner.${extension}`)
   const { InProcessEngine }: typeof InProcess = await import(
     `${base}/engines/process/step-loop/in-process-engine.${extension}`
   )
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
-  const modelPath = path.join(folder, 'demo.gguf')
-  await convertDemoModel(checkpoint, modelPath)
+  const modelPath = path.join(folder, 'model.gguf')
+  await convertSmallLlama(checkpoint, modelPath)
   const sizes = {
     maxBatchSize,
     maxSeqLen,
@@ -56,7 +56,7 @@ export async function openDemoModel({
     threads: 1,
   }
   const device = { gpu: 'off', gpuLayers: null, kvCacheType: 'f32' } as const
-  const runner = await openLlamaRunner({ modelId: 'demo', modelPath, ...sizes, ...device }, () => {})
+  const runner = await openLlamaRunner({ modelId: 'small-llama', modelPath, ...sizes, ...device }, () => {})
   const engine = new InProcessEngine({ runner })
   const close = async () => {
     await engine.close()
@@ -65,8 +65,8 @@ export async function openDemoModel({
   return { modelPath, runner, engine, close }
 }
 
-export async function convertDemoModel(checkpoint: string, outputPath: string): Promise<void> {
+export async function convertSmallLlama(checkpoint: string, outputPath: string): Promise<void> {
   const source = await findCheckpointFiles({ checkpoint, modelConfig: null, tokenizer: null })
-  if (source.kind !== 'hugging-face') throw new Error('the bundled model is a safetensors checkpoint')
+  if (source.kind !== 'hugging-face') throw new Error('the small Llama is a safetensors checkpoint')
   await convertCheckpoint({ source, tensorType: 'f32', outputPath })
 }

@@ -1,6 +1,6 @@
 """Writes what a correct beam search must reproduce: test/model/reference/beams.json.
 
-    python3 -m evaluation.beams [--model ../../models/demo] [--out ../../test/model/reference]
+    python3 -m evaluation.beams [--model .work/export] [--out ../../test/model/reference/demo]
 
 Beam search after Hugging Face with length_penalty 1.0, early_stopping False and do_sample False,
 written over tensors that hold all beams at once, with padding scores of -1e9 where there is no beam
@@ -16,8 +16,7 @@ import os
 import torch
 import torch.nn.functional as F
 
-from training.tokenizer import Tokenizer
-from training.weights import ROOT, MODEL_DIR, load_exported
+from training.weights import ROOT, SHIPPED, load
 
 NEVER = -1.0e9
 TEXTS = ["Once upon a time", "One rainy day, Mira", "Question: What is 3 + 4?\nAnswer:", "1, 2, 3, 4, 5,", "Hello",
@@ -77,12 +76,11 @@ def beam_search(model, prompt, beams, count, eos, penalty):
 
 def main():
     ap = argparse.ArgumentParser()
-    ap.add_argument("--model", default=MODEL_DIR)
-    ap.add_argument("--out", default=os.path.join(ROOT, "..", "..", "test", "model", "reference"))
+    ap.add_argument("--model", default=SHIPPED)
+    ap.add_argument("--out", default=os.path.join(ROOT, "..", "..", "test", "model", "reference", "demo"))
     args = ap.parse_args()
     torch.set_num_threads(1)
-    model, _ = load_exported(args.model)
-    tok = Tokenizer(os.path.join(args.model, "tokenizer.json"))
+    model, tok = load(args.model)
     prompts = [tok.encode(text) for text in TEXTS]
     prompts += [tok.chat([{"role": "user", "content": text}]) for text in CHATS]
     cases = []

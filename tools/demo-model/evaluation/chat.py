@@ -10,13 +10,13 @@ import sys
 
 import torch
 
-from training.weights import MODEL_DIR, answer, greedy, load, sampler
+from training.weights import SHIPPED, answer, greedy, load, sampler
 
 
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--work-dir")
-    ap.add_argument("--model", default=MODEL_DIR)
+    ap.add_argument("--model", default=SHIPPED)
     ap.add_argument("--system")
     ap.add_argument("--script")
     ap.add_argument("--complete")
@@ -25,7 +25,7 @@ def main():
     ap.add_argument("--count", type=int, default=500)
     args = ap.parse_args()
     torch.set_num_threads(1)
-    model, tok = load(args.work_dir, args.model)
+    model, tok = load(args.model, args.work_dir)
     pick = sampler(args.temperature, args.seed)
     if args.complete is not None:
         out, _, _ = greedy(model, tok.encode(args.complete), args.count, tok.end, pick)

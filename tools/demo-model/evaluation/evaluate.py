@@ -11,7 +11,7 @@ from collections import defaultdict
 import torch
 import torch.nn.functional as F
 
-from training.weights import MODEL_DIR, load
+from training.weights import SHIPPED, load
 
 
 @torch.no_grad()
@@ -35,12 +35,12 @@ def perplexity(model, tok, path, limit):
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--work-dir", help="use the last checkpoint of this folder")
-    ap.add_argument("--model", default=MODEL_DIR)
+    ap.add_argument("--model", default=SHIPPED)
     ap.add_argument("--limit", type=int, default=10 ** 9, help="so many documents only")
     ap.add_argument("file", metavar="FILE")
     args = ap.parse_args()
     torch.set_num_threads(1)
-    perplexity(*load(args.work_dir, args.model), args.file, args.limit)
+    perplexity(*load(args.model, args.work_dir), args.file, args.limit)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Writes what a correct engine must reproduce: test/model/reference/greedy.json and tokenization.json.
 
-    python3 -m evaluation.reference [--model ../../models/demo] [--out ../../test/model/reference]
+    python3 -m evaluation.reference [--model .work/export] [--out ../../test/model/reference/demo]
 
 Everything is computed from the saved float16 weights widened to float32, on one thread, and the
 prompts are evaluated in one pass, their continuation token by token with a float32 KV cache.
@@ -13,8 +13,7 @@ import random
 import torch
 
 
-from training.tokenizer import Tokenizer
-from training.weights import ROOT, MODEL_DIR, greedy, load_exported
+from training.weights import ROOT, SHIPPED, greedy, load
 
 STEPS = 48
 RAW = [
@@ -142,13 +141,13 @@ def compact(path, head, items):
 
 def main():
     ap = argparse.ArgumentParser()
-    ap.add_argument("--model", default=MODEL_DIR)
-    ap.add_argument("--out", default=os.path.join(ROOT, "..", "..", "test", "model", "reference"))
+    ap.add_argument("--model", default=SHIPPED)
+    ap.add_argument("--out", default=os.path.join(ROOT, "..", "..", "test", "model", "reference", "demo"))
     ap.add_argument("--held-out", default=os.path.join(ROOT, "held-out.jsonl"))
     args = ap.parse_args()
     torch.set_num_threads(1)
     os.makedirs(args.out, exist_ok=True)
-    tok = Tokenizer(os.path.join(args.model, "tokenizer.json"))
+    model, tok = load(args.model)
     cases = []
     for s in strings():
         ids = tok.encode(s)
@@ -156,7 +155,6 @@ def main():
         cases.append({"text": s, "ids": ids})
     compact(os.path.join(args.out, "tokenization.json"),
             {"about": "Ids of plain text: no BOS added, special tokens not recognised in the text."}, cases)
-    model, _ = load_exported(args.model)
     items = []
     for i, p in enumerate(prompts(tok, args.held_out)):
         ids = p.pop("ids")

@@ -166,7 +166,7 @@ class Run:
                 self.optimizer.m[n].copy_(saved["m"][source])
                 if n in self.optimizer.v:
                     self.optimizer.v[n].copy_(saved["v"][source])
-        self.state = saved["state"]
+        self.state.update(saved["state"])
         if self.args.schedule != self.state["schedule"]:
             self.state.update(step=0, seconds=0.0, steps_before=self.state["steps_before"] + self.state["step"], schedule=self.args.schedule)
         print(f"continuing at step {self.state['step']}", flush=True)

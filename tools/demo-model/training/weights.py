@@ -1,4 +1,4 @@
-"""The safetensors format by hand, and loading the exported model back."""
+"""The safetensors format by hand, and loading a model back: an exported folder, the shipped GGUF file or a checkpoint."""
 import json
 import os
 import struct
@@ -6,11 +6,15 @@ import struct
 import numpy as np
 import torch
 
+from text.chat_format import ADDED
 from training.model import Config, Llama
-from training.tokenizer import Tokenizer
+from training.tokenizer import Tokenizer, tokenizer_json
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-MODEL_DIR = os.path.join(ROOT, "..", "..", "models", "demo")
+SHIPPED = os.path.join(ROOT, "..", "..", "models", "demo", "demo.gguf")
+GGUF_NAMES = {"token_embd": "embed_tokens", "output_norm": "norm", "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj",
+              "attn_output": "self_attn.o_proj", "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
+              "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm"}
 
 
 def write_safetensors(path, tensors):
@@ -65,8 +69,37 @@ def read_weights(folder):
             for n, t in read_safetensors(os.path.join(folder, f)).items()}
 
 
-def load_exported(folder=MODEL_DIR):
-    """(model in float32 from the float16 weights, tokenizer)."""
+def read_gguf(path):
+    """(config, weights in float32 under the names of model.py, what tokenizer.json would hold) of a GGUF file."""
+    from gguf import GGUFReader
+    from gguf.quants import dequantize
+    reader = GGUFReader(path)
+    meta = lambda key: reader.fields[key].contents()
+    cfg = Config(vocab_size=len(meta("tokenizer.ggml.tokens")), hidden_size=meta("llama.embedding_length"), intermediate_size=meta(
+        "llama.feed_forward_length"), num_hidden_layers=meta("llama.block_count"), num_attention_heads=meta("llama.attention.head_count"),
+        num_key_value_heads=meta("llama.attention.head_count_kv"), head_dim=meta("llama.rope.dimension_count"), rms_norm_eps=meta(
+        "llama.attention.layer_norm_rms_epsilon"), rope_theta=meta("llama.rope.freq_base"), max_position_embeddings=meta("llama.context_length"))
+    vocab = meta("tokenizer.ggml.tokens")[:-len(ADDED)]
+    tokens = tokenizer_json({token: i for i, token in enumerate(vocab)}, meta("tokenizer.ggml.merges"))
+    weights = {}
+    for t in reader.tensors:
+        kind = t.name.removesuffix(".weight").split(".")[-1]
+        layer = f"layers.{t.name.split('.')[1]}." if t.name.startswith("blk.") else ""
+        w = torch.from_numpy(np.array(dequantize(t.data, t.tensor_type), np.float32)).reshape([int(n) for n in reversed(t.shape)])
+        if kind in ("attn_q", "attn_k"):  # GGUF has the halves of each head's rotation side by side
+            w = w.view(-1, cfg.head_dim // 2, 2, w.shape[1]).transpose(1, 2).reshape(w.shape)
+        weights[f"{layer}{GGUF_NAMES[kind]}.weight"] = w
+    return cfg, weights, tokens
+
+
+def load_gguf(path):
+    cfg, weights, tokens = read_gguf(path)
+    model = Llama(cfg)
+    model.load_state_dict(weights)
+    return model.eval(), Tokenizer(tokens)
+
+
+def load_exported(folder):
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as f:
         c = json.load(f)
     model = Llama(Config(**{k: c[k] for k in Config().to_dict()}))
@@ -75,15 +108,17 @@ def load_exported(folder=MODEL_DIR):
 
 
 def load_checkpoint(work):
-    """(model, tokenizer) of a training run."""
     saved = torch.load(os.path.join(work, "checkpoint.pt"), map_location="cpu", weights_only=True)
     model = Llama(Config(**saved["config"]))
     model.load_state_dict(saved["model"])
     return model.eval(), Tokenizer(os.path.join(work, "tokenizer.json"))
 
 
-def load(work=None, folder=MODEL_DIR):
-    return load_checkpoint(work) if work else load_exported(folder)
+def load(model=SHIPPED, work=None):
+    """(model in float32, tokenizer) of a GGUF file, an exported folder, or the last checkpoint of a training run."""
+    if work:
+        return load_checkpoint(work)
+    return load_exported(model) if os.path.isdir(model) else load_gguf(model)
 
 
 @torch.no_grad()

@@ -1,6 +1,6 @@
 /** Quantizing on the built program: under streaming clients, twice at once, at the start, beforehand, and refused. */
 import { execFile } from 'node:child_process'
-import { readdirSync, statSync } from 'node:fs'
+import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { describe, expect, it } from 'vitest'
@@ -153,7 +153,38 @@ describe('quantizing the small Llama', () => {
   })
 })
 
+/** The small Llama as the text half of a model that reads images. */
+function writeImageModel(folder: string): void {
+  cpSync(SMALL_LLAMA, folder, { recursive: true })
+  const configPath = path.join(folder, 'config.json')
+  const config = JSON.parse(readFileSync(configPath, 'utf8')) as object
+  const whole = {
+    architectures: ['Mistral3ForConditionalGeneration'],
+    text_config: { ...config, model_type: 'mistral' },
+  }
+  writeFileSync(configPath, JSON.stringify(whole))
+  const weightsPath = path.join(folder, 'model.safetensors')
+  const weights = readFileSync(weightsPath)
+  const dataAt = 8 + Number(weights.readBigUInt64LE())
+  const data = weights.subarray(dataAt)
+  const tensors = JSON.parse(weights.toString('utf8', 8, dataAt)) as object
+  const ofImages = { dtype: 'F16', shape: [2], data_offsets: [data.length, data.length + 4] }
+  const header = Buffer.from(JSON.stringify({ ...tensors, 'vision_tower.ln_pre.weight': ofImages }))
+  const length = Buffer.alloc(8)
+  length.writeBigUInt64LE(BigInt(header.length))
+  writeFileSync(weightsPath, Buffer.concat([length, header, data, Buffer.alloc(4)]))
+}
+
 describe('sluice quantize', () => {
+  it('says what it leaves out of a model that reads images', async () => {
+    const folder = temporaryFolder()
+    writeImageModel(path.join(folder, 'images'))
+    const words = ['--checkpoint', path.join(folder, 'images'), '--data-dir', path.join(folder, 'data')]
+    const { code, stderr } = await runProgram(['quantize', ...words, '--mode', 'int8'])
+    const sentence = 'the model takes text only: tensors that read images are left out, 1 of vision_tower'
+    expect({ code, stderr }).toEqual({ code: 0, stderr: `sluice: ${sentence}\n` })
+  })
+
   it('writes a file that is served and not quantized again', async () => {
     const folder = temporaryFolder()
     const output = path.join(folder, 'small.gguf')

@@ -1,6 +1,7 @@
 /** `sluice quantize`: the work of `serve --quantization`, with a progress bar. */
 import { StartError } from '../../core/errors.ts'
 import { localCheckpoint } from '../../checkpoints/hub/local-checkpoint.ts'
+import type { LeftOutTensors } from '../../checkpoints/conversion/conversion-plan.ts'
 import { type QuantizedModel, quantizeModel } from '../../checkpoints/quantization/quantize-model.ts'
 import { quantizeInProcess } from '../../engines/llamacpp/quantize/quantize-process.ts'
 import { createLog } from '../../telemetry/log.ts'
@@ -61,6 +62,7 @@ async function quantize(
     dataDir,
     isOpened: false,
     onProgress: show('converting'),
+    onLeftOut: (tensors) => terminal.complain(leftOutLine(tensors)),
     signal,
   })
   checkFullPrecision(model)
@@ -82,6 +84,11 @@ async function quantize(
 function resultLine(file: string, { format, layersQuantized, sizeBytes }: QuantizedModel): string {
   const size = `${(sizeBytes / BYTES_PER_MB).toFixed(2)} MB`
   return `${escapeUnseen(file)}: ${format}, ${layersQuantized} matrices changed, ${size}`
+}
+
+function leftOutLine({ count, prefixes }: LeftOutTensors): string {
+  const named = escapeUnseen(prefixes.join(', '))
+  return `sluice: the model takes text only: tensors that read images are left out, ${count} of ${named}`
 }
 
 /** `sluice: quantizing [########----] 67 %` */

@@ -111,3 +111,10 @@ def turns(messages, tools=None):
         else:
             out.append((f"{START}{m['role']}\n{m['content']}{STOP}\n", LITTLE))
     return out
+
+
+def parts_of(doc):
+    """[(text, how much it counts)] of a document."""
+    if "messages" in doc:
+        return turns(doc["messages"], doc.get("tools"))
+    return doc["parts"] if "parts" in doc else [(doc["text"] + END, LEARN)]

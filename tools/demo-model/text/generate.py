@@ -1,4 +1,4 @@
-"""Puts the skills together into documents: {"kind", "messages"[, "tools"]} or {"kind", "text"}.
+"""Puts the skills together into documents: {"kind", "messages"[, "tools"]}, {"kind", "text"} or {"kind", "parts"}.
 
     python3 -m text.generate --documents 20 --seed 1            # prints them, to look at
     python3 -m text.generate --documents 900 --held-out --json  # JSON lines
@@ -8,8 +8,9 @@ import json
 import random
 
 from text import systems
-from text.chat_format import END, turns
+from text.chat_format import parts_of
 from text.conversation import Answer, Talk
+from text.copies import copies
 from text.data.words import any_name
 from text.held_out import is_held
 from text.rough import rough
@@ -220,6 +221,9 @@ def book(rng, held):
     return {"kind": "book", "text": "\n\n".join(parts)}
 
 
+COPIES = 0.04  # share of the short documents
+
+
 def document(rng, held=False, long=False):
     r = rng.random()
     if long:
@@ -233,11 +237,13 @@ def document(rng, held=False, long=False):
                                 {"role": "assistant", "content": ", ".join(map(str, range(1, n + 1))) + "."}]
             return doc
         return chat(rng, held, rng.randint(15, 60))
-    if r < 0.14:
+    if not held and rng.random() < COPIES:
+        return copies(rng)
+    if r < 0.09:
         return tools(rng, held)
-    if r < 0.17:
+    if r < 0.12:
         return shop(rng, held)
-    if r < 0.22:
+    if r < 0.17:
         return plain_text(rng, held)
     return chat(rng, held, rng.choice([1, 1, 1, 2, 2, 3, 4, 5, 6, 8]))
 
@@ -258,7 +264,7 @@ def main():
     source = documents(random.Random(args.seed), args.held_out, args.long)
     for _ in range(args.documents):
         doc = next(source)
-        text = "".join(x for x, _ in turns(doc["messages"], doc.get("tools"))) if "messages" in doc else doc["text"] + END
+        text = "".join(x for x, _ in parts_of(doc))
         print(json.dumps({"kind": doc["kind"], "text": text}, ensure_ascii=False) if args.json else text + "\n" + "-" * 20)
 
 

@@ -194,7 +194,9 @@ class Llama(nn.Module):
                 std = 0.02
                 if name.endswith(("o_proj.weight", "down_proj.weight")):
                     std /= math.sqrt(2 * cfg.num_hidden_layers)
-                nn.init.normal_(p, 0.0, std)
+                nn.init.normal_(p, 0.0, 1.0 if name == "embed_tokens.weight" else std)
+        # Embeddings as large as what layers add, or attention drowns which token it is; logits begin small all the same.
+        nn.init.constant_(self.norm.weight, 0.004)
 
     def forward(self, ids, caches=None, where=Where()):
         """Hidden states after the last norm; with caches, ids continue what is cached."""

@@ -6,7 +6,7 @@ import json
 
 import regex
 
-from text.chat_format import ADDED, END, LEARN, SPECIALS, START, STOP, turns
+from text.chat_format import ADDED, END, SPECIALS, START, STOP, parts_of, turns
 
 PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
            r"|\s*[\r\n]+|\s+(?!\S)|\s+")
@@ -121,9 +121,8 @@ class Tokenizer:
 
     def document(self, doc):
         """(ids, how much each counts) of a conversation, or of a text and its end."""
-        parts = turns(doc["messages"], doc.get("tools")) if "messages" in doc else [(doc["text"] + END, LEARN)]
         ids, weights = [], []
-        for text, weight in parts:
+        for text, weight in parts_of(doc):
             some = self.marked(text)
             ids += some
             weights += [weight] * len(some)

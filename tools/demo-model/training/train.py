@@ -26,14 +26,16 @@ import torch.multiprocessing as mp
 
 from training.corpus import BEGIN
 from training.model import Config, Llama, documents_of
+from training.prime import prime
 from training.tokenizer import Tokenizer
 from training.weights import ROOT
 
 SEED = 7
-MUON_LR, ADAM_LR = 0.02, 0.004
+MUON_LR, WEIGHT_DECAY = 0.02, 0.1
+ADAM_LR = {"embed_tokens.weight": 0.03, "norm.weight": 0.0004}  # of the norms in the layers 0.004
 WARMUP_STEPS = 60
 DECAY_FROM, LONG_FROM = 0.55, 0.35  # shares of the run
-LONG_EVERY = 6  # after LONG_FROM, every sixth step takes rows of 4,096
+LONG_EVERY = 12  # after LONG_FROM, every twelfth step takes rows of 4,096
 SHORT, LONG = 1024, 4096
 
 
@@ -79,12 +81,12 @@ class Optimizer:
                 self.m[n].lerp_(g, 1 - momentum)
                 grads.append(g.lerp(self.m[n], momentum))
             for n, g in zip(names, orthogonal(torch.stack(grads))):
-                self.params[n].mul_(1 - lr * 0.01).add_(g, alpha=-lr * max(1, shape[0] / shape[1]) ** 0.5)
+                self.params[n].mul_(1 - lr * WEIGHT_DECAY).add_(g, alpha=-lr * max(1, shape[0] / shape[1]) ** 0.5)
         for n, v in list(self.v.items())[share::self.shares]:
             p, m, g = self.params[n], self.m[n], self.params[n].grad
             m.lerp_(g, 1 - betas[0])
             v.mul_(betas[1]).addcmul_(g, g, value=1 - betas[1])
-            p.addcdiv_(m, (v / (1 - betas[1] ** number)).sqrt().add_(1e-8), value=-ADAM_LR * factor / (1 - betas[0] ** number))
+            p.addcdiv_(m, (v / (1 - betas[1] ** number)).sqrt().add_(1e-8), value=-ADAM_LR.get(n, 0.004) * factor / (1 - betas[0] ** number))
 
 
 class Rows:
@@ -140,7 +142,7 @@ class Run:
         self.half = None if args.full_precision else half
         self.tok = Tokenizer(os.path.join(args.work_dir, "tokenizer.json"))
         self.cfg = Config(vocab_size=self.tok.size, num_hidden_layers=args.layers)
-        self.model = Llama(self.cfg, seed=SEED).to(self.device)
+        self.model = prime(Llama(self.cfg, seed=SEED)).to(self.device)
         self.params = dict(self.model.named_parameters())
         self.optimizer = Optimizer(self.params, self.workers)
         self.scaler = 4096.0 if self.half == torch.float16 else 1.0

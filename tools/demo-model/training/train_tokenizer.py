@@ -8,7 +8,7 @@ import json
 import random
 from collections import Counter, defaultdict
 
-from text.chat_format import ADDED, turns
+from text.chat_format import ADDED, parts_of
 from text.generate import documents
 from training.tokenizer import CHAR_TO_BYTE, MARKS, pieces, to_chars, tokenizer_json
 
@@ -76,7 +76,7 @@ def main():
         for i, doc in enumerate(documents(random.Random(args.seed))):
             if i == args.documents:
                 return
-            for text, _ in turns(doc["messages"], doc.get("tools")) if "messages" in doc else [(doc["text"], 0)]:
+            for text, _ in parts_of(doc):
                 yield from (part for part in MARKS.split(text) if part not in ADDED)
     vocab, merges = train(texts())
     with open(args.out, "w", encoding="utf-8") as f:

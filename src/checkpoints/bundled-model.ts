@@ -20,9 +20,8 @@ export function isBundled(checkpoint: string): boolean {
 /** Its parameters, from its headers. @throws StartError where it is damaged */
 export async function countBundledParameters(): Promise<number> {
   const { openCheckpoint } = await import('./safetensors/safetensors-file.ts')
+  const { elementCount } = await import('./gguf/gguf-format.ts')
   const { tensors } = await openCheckpoint(path.join(FOLDER, 'model.safetensors'))
-  return [...tensors.values()].reduce(
-    (sum, { shape }) => sum + shape.reduce((product, size) => product * size, 1),
-    0,
-  )
+  const weights = [...tensors.values()].filter(({ name }) => !name.endsWith('_scale'))
+  return weights.reduce((sum, { shape }) => sum + elementCount(shape), 0)
 }

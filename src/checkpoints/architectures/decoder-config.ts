@@ -3,6 +3,7 @@
  * architecture allows and assumes is passed as `DecoderTraits`; what llama.cpp would compute differently is refused.
  */
 import { badFile, quoted, shown, unconvertible } from '../file-errors.ts'
+import { isInt8ByRows } from './int8-config.ts'
 import { flagField, isRecord, type JsonObject, positiveNumberField, wholeNumberField } from '../json-file.ts'
 import { readRope, type Rope, type RopeScalingKind } from './rope-scaling.ts'
 
@@ -103,7 +104,7 @@ function checkSupported(config: JsonObject, traits: DecoderTraits): void {
     )
   }
   const method = isRecord(quantization) ? quantization['quant_method'] : undefined
-  const isTaken = quantMethod !== undefined && method === quantMethod
+  const isTaken = (quantMethod !== undefined && method === quantMethod) || isInt8ByRows(quantization)
   if (quantization !== undefined && quantization !== null && !isTaken) {
     throw unconvertible(config, 'its weights are already quantized; give the full-precision checkpoint')
   }

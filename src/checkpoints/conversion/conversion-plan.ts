@@ -17,6 +17,7 @@ import { type FloatType, isFloatType } from '../gguf/float-conversion.ts'
 import { GGML_TYPES, gguf, type GgufMetadata, type GgufTensor, mostCommonType } from '../gguf/gguf-format.ts'
 import { type GgufLayout, layoutGguf } from '../gguf/gguf-writer.ts'
 import { generalMetadata } from './general-metadata.ts'
+import { findScales, scalesName } from './int8-rows.ts'
 import { planArchitecture } from '../architectures/hf-architectures.ts'
 import { matryoshkaMetadata, poolingMetadata } from '../architectures/pooling.ts'
 import { tokenizerMetadata } from '../tokenizers/hf-tokenizer.ts'
@@ -35,11 +36,14 @@ type FloatData =
   | { readonly kind: 'stacked'; readonly parts: readonly StoredData[] }
   | StoredData
 
-interface StoredData {
+export interface StoredData {
   readonly kind: 'stored'
   readonly tensor: SafetensorsTensor
+  /** What the tensor holds, or becomes with its scales. */
   readonly dtype: FloatType
   readonly change: TensorChange
+  /** Of a tensor of 8-bit integers. */
+  readonly scales?: SafetensorsTensor
   /** Of `both-segments`. */
   readonly segmentTypes?: SafetensorsTensor
 }
@@ -154,7 +158,9 @@ function planTensors(
 function storedNames(origin: TensorOrigin, checkpoint: Checkpoint): readonly string[] {
   if (origin.kind === 'computed') return []
   if (origin.kind === 'stacked') return isFused(origin, checkpoint) ? [origin.fused.name] : origin.names
-  return origin.kind === 'mxfp4' ? [origin.blocks, origin.scales] : [origin.name]
+  if (origin.kind === 'mxfp4') return [origin.blocks, origin.scales]
+  const isInt8 = checkpoint.tensors.get(origin.name)?.dtype === 'I8'
+  return isInt8 ? [origin.name, scalesName(origin.name)] : [origin.name]
 }
 
 function planTensor(
@@ -187,6 +193,17 @@ function planTensor(
   }
   const skippedRows = origin.kind === 'skip-rows' ? origin.rows : 0
   const tensor = withoutRows(findTensor(checkpoint, origin.name, storedShape(origin, shape)), skippedRows)
+  const isWhole = origin.kind === 'copy' || origin.kind === 'interleave-heads'
+  const scales = isWhole ? findScales(checkpoint, tensor) : null
+  if (scales !== null) {
+    const type = isF32 ? 'F32' : tensorType === 'source' ? 'F16' : FLOAT_TYPES[tensorType]
+    return {
+      name,
+      shape: ggufShape,
+      type,
+      data: { kind: 'stored', tensor, dtype: 'F32', change: origin, scales },
+    }
+  }
   const dtype = floatType(tensor)
   const segmentTypes = origin.kind === 'both-segments' ? checkpoint.tensors.get(origin.types) : undefined
   return {

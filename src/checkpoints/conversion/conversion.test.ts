@@ -15,6 +15,48 @@ import {
 const conversions = useConversions()
 const { check, converted, folder, resolve, write, modelFiles } = conversions
 
+type ScaleStrategy = 'channel' | 'tensor' | 'group'
+
+/** As llm-compressor writes it. */
+function int8Config(strategy: ScaleStrategy, weights: object = {}): object {
+  const group = {
+    targets: ['Linear'],
+    weights: { num_bits: 8, type: 'int', symmetric: true, strategy, ...weights },
+    input_activations: { num_bits: 8, type: 'int', symmetric: true, strategy: 'token', dynamic: true },
+  }
+  const format = { quant_method: 'compressed-tensors', format: 'int-quantized', ignore: ['lm_head'] }
+  return { quantization_config: { ...format, config_groups: { group_0: group } } }
+}
+
+/** The numbers of the matrices of layers, all of them 64ths, with scales: a 64th, by channel a 128th for every other row. */
+function int8Of(name: string, shape: number[], strategy: ScaleStrategy): Float32Array | Int8Array {
+  const values = valuesOf(name, shape)
+  if (!name.endsWith('proj.weight')) return values
+  const [, columns = 1] = shape
+  return Int8Array.from(values, (value, i) => value * scaleOf(Math.floor(i / columns), strategy) ** -1)
+}
+
+function scaleOf(row: number, strategy: ScaleStrategy): number {
+  return strategy === 'channel' && row % 2 === 1 ? 1 / 128 : 1 / 64
+}
+
+function int8Weights(
+  strategy: ScaleStrategy,
+  dtype: 'F32' | 'F16' | 'BF16',
+  { extraRows = 0, scale }: { readonly extraRows?: number; readonly scale?: number } = {},
+): Buffer {
+  const matrices = Object.entries(SHAPES).filter(([name]) => name.endsWith('proj.weight'))
+  const scales = matrices.map(([name, [rows = 0]]): [string, number[]] => {
+    return [`${name}_scale`, [(strategy === 'channel' ? rows : 1) + extraRows, 1]]
+  })
+  const shapes: Shapes = { ...SHAPES, ...Object.fromEntries(scales) }
+  return safetensors(shapes, dtype, (name, shape) =>
+    name.endsWith('_scale')
+      ? Float32Array.from({ length: shape[0] ?? 0 }, (_, row) => scale ?? scaleOf(row, strategy))
+      : int8Of(name, shape, strategy),
+  )
+}
+
 const hfValues = (name: string) => Array.from(valuesOf(name, SHAPES[name] ?? []))
 
 describe('a converted checkpoint', () => {
@@ -96,6 +138,30 @@ describe('a converted checkpoint', () => {
     const single = await resolve(await write())
     const fromShards = await resolve(sharded)
     expect(await readFile(fromShards.model.path)).toEqual(await readFile(single.model.path))
+  })
+
+  it.each(['channel', 'tensor'] as const)(
+    'is the same from 8-bit integers with a scale by %s',
+    async (strategy) => {
+      const inF16 = { tensorType: 'f16' } as const
+      const expected = await readFile((await resolve(await write(), inF16)).model.path)
+      for (const dtype of ['F32', 'F16', 'BF16'] as const) {
+        const weights = { 'model.safetensors': int8Weights(strategy, dtype) }
+        const int8 = await write({ name: `int8-${dtype}`, config: int8Config(strategy), weights })
+        expect(await readFile((await resolve(int8, inF16)).model.path)).toEqual(expected)
+      }
+    },
+  )
+
+  it('has F16 matrices from 8-bit integers, and none where a scale is no number', async () => {
+    const config = int8Config('tensor')
+    const good = await write({ config, weights: { 'model.safetensors': int8Weights('tensor', 'BF16') } })
+    const { tensors } = (await resolve(good)).model
+    expect(tensors.find(({ name }) => name === 'blk.0.ffn_up.weight')?.type).toBe('F16')
+    const weights = { 'model.safetensors': int8Weights('tensor', 'F32', { scale: Number.NaN }) }
+    await expect(resolve(await write({ name: 'bad', config, weights }))).rejects.toThrow(
+      'holds a NaN or an Infinity in tensor "model.layers.0.self_attn.q_proj.weight"',
+    )
   })
 
   it('is the same from whatever the formats allow', async () => {
@@ -214,6 +280,31 @@ describe('a checkpoint that cannot be served is refused', () => {
     ],
     ['another activation', { config: { hidden_act: 'gelu' } }, '"hidden_act" must be "silu", but is "gelu"'],
     ['quantized weights', { config: { quantization_config: {} } }, 'already quantized'],
+    [
+      'integers with a zero point',
+      { config: int8Config('channel', { symmetric: false }) },
+      'already quantized',
+    ],
+    ['integers of 4 bits', { config: int8Config('channel', { num_bits: 4 }) }, 'already quantized'],
+    ['scales by group', { config: int8Config('group') }, 'already quantized'],
+    [
+      'integers without scales',
+      {
+        config: int8Config('channel'),
+        weights: {
+          'model.safetensors': safetensors(SHAPES, 'F32', (name, shape) => int8Of(name, shape, 'tensor')),
+        },
+      },
+      'lacks tensor "model.layers.0.self_attn.q_proj.weight_scale"',
+    ],
+    [
+      'another number of scales',
+      {
+        config: int8Config('channel'),
+        weights: { 'model.safetensors': int8Weights('channel', 'F32', { extraRows: 1 }) },
+      },
+      'of type F32 and shape [9, 1]; 8 floats are wanted, or one',
+    ],
     [
       'a missing tensor',
       { weights: { 'model.safetensors': safetensors(without('model.norm.weight'), 'F16') } },

@@ -7,9 +7,11 @@ import {
   type LeftOutTensors,
   planConversion,
   type PlannedTensor,
+  type StoredData,
   type TensorType,
 } from './conversion-plan.ts'
 import { pickNumbers, transposeMatrix } from './expert-matrices.ts'
+import { readScales, scaleRows } from './int8-rows.ts'
 import { mxfp4Chunks } from './mxfp4.ts'
 import { readFileChunks } from '../open-file.ts'
 import { requireRoom } from '../disk-room.ts'
@@ -78,9 +80,11 @@ async function* floatChunks({
     return
   }
   const { tensor, dtype, change } = data
-  for await (const chunk of readFileChunks(tensor, chunkBytes(tensor, change))) {
+  // As floats, where it is stored as integers.
+  const floats = { ...tensor, sizeBytes: elementCount(tensor.shape) * FLOAT_BYTES[dtype] }
+  for await (const chunk of storedChunks(data)) {
     checkFinite(findNonFinite(chunk, dtype), `holds a NaN or an Infinity in tensor ${quoted(tensor.name)}`)
-    const converted = convertFloats(reordered(chunk, tensor, change), dtype, type)
+    const converted = convertFloats(reordered(chunk, floats, change), dtype, type)
     // Widening cannot overflow; narrowing can.
     if (FLOAT_BYTES[type] === 2 && dtype !== type) {
       checkFinite(
@@ -94,6 +98,27 @@ async function* floatChunks({
 
   function checkFinite(position: number | null, problem: string): void {
     if (position !== null) throw badFile(tensor.filePath, `${problem} (${name})`)
+  }
+}
+
+/** What is stored, as floats; of integers with scales whole rows. */
+async function* storedChunks({
+  tensor,
+  change,
+  scales,
+}: Pick<StoredData, 'tensor' | 'change' | 'scales'>): AsyncGenerator<Uint8Array> {
+  if (scales === undefined) {
+    yield* readFileChunks(tensor, chunkBytes(tensor, change))
+    return
+  }
+  const [rows = 1] = tensor.shape
+  const columns = tensor.sizeBytes / rows
+  const factors = await readScales(scales, rows)
+  const whole = change.kind === 'copy' ? wholePieces(columns) : chunkBytes(tensor, change)
+  let first = 0
+  for await (const chunk of readFileChunks(tensor, whole)) {
+    yield scaleRows(chunk, factors, { first, columns })
+    first += chunk.length / columns
   }
 }
 
@@ -138,7 +163,7 @@ function plusOne(bytes: Uint8Array): Uint8Array {
 /** What is reordered in one piece. */
 function chunkBytes({ sizeBytes, shape }: SafetensorsTensor, change: TensorChange): number {
   const firstBytes = sizeBytes / (shape[0] ?? 1)
-  if (change.kind === 'interleave-heads') return wholeHeads(change.headRows * firstBytes)
+  if (change.kind === 'interleave-heads') return wholePieces(change.headRows * firstBytes)
   return change.kind === 'transpose' ? firstBytes : CHUNK_BYTES
 }
 
@@ -163,9 +188,9 @@ function reordered(
   }
 }
 
-/** As many whole heads as fit a chunk, at least one. */
-function wholeHeads(headBytes: number): number {
-  return Math.max(1, Math.floor(CHUNK_BYTES / headBytes)) * headBytes
+/** As many whole heads, or rows, as fit a chunk, at least one. */
+function wholePieces(bytes: number): number {
+  return Math.max(1, Math.floor(CHUNK_BYTES / bytes)) * bytes
 }
 
 /**

@@ -61,20 +61,21 @@ export function valuesOf(name: string, shape: number[]): Float32Array {
   )
 }
 
-/** @param values of each tensor; bytes where it is one of bytes, whatever the type of the others */
+/** @param values of each tensor; bytes or integers where it is one of these, whatever the type of the others */
 export function safetensors(
   shapes: Shapes,
   dtype: FloatType,
-  values: (name: string, shape: number[]) => Float32Array | Uint8Array = valuesOf,
+  values: (name: string, shape: number[]) => Float32Array | Uint8Array | Int8Array = valuesOf,
 ): Buffer {
   let offset = 0
   const data: Uint8Array[] = []
   const header: Record<string, object> = {}
   for (const [name, shape] of Object.entries(shapes)) {
     const given = values(name, shape)
-    const isBytes = given instanceof Uint8Array
-    const bytes = isBytes ? given : convertFloats(new Uint8Array(given.buffer), 'F32', dtype)
-    header[name] = { dtype: isBytes ? 'U8' : dtype, shape, data_offsets: [offset, offset + bytes.length] }
+    const stored = given instanceof Uint8Array ? 'U8' : given instanceof Int8Array ? 'I8' : dtype
+    const own = new Uint8Array(given.buffer)
+    const bytes = given instanceof Float32Array ? convertFloats(own, 'F32', dtype) : own
+    header[name] = { dtype: stored, shape, data_offsets: [offset, offset + bytes.length] }
     offset += bytes.length
     data.push(bytes)
   }

@@ -81,7 +81,16 @@ async function converse({ messages, tools }) {
           `<tool_call>{"name": "${name}", "arguments": ${given}}</tool_call>`,
       ),
     ].join(''),
-    calls: calls.map(({ function: { name, arguments: given } }) => ({ name, arguments: JSON.parse(given) })),
+    calls: calls.map(({ function: { name, arguments: given } }) => ({ name, arguments: parsed(given) })),
+  }
+}
+
+/** Arguments that ended too early are no call of anything. @param {string} given @returns {unknown} */
+function parsed(given) {
+  try {
+    return JSON.parse(given)
+  } catch {
+    return given
   }
 }
 

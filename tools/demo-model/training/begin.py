@@ -1,18 +1,17 @@
 """Begins a work folder with the shipped model, so that training goes on from it: its tokenizer and its weights.
 
-    python3 -m training.begin --work-dir .work [--model ../../models/demo/demo.gguf]
+    python3 -m training.begin --work-dir .work [--model ../../models/demo]
 
 The weights are those in 8 bits, and the optimizer begins anew.
 """
 import argparse
-import json
 import os
+import shutil
 
 import torch
 
 from training.train import Optimizer
-from training.model import Llama
-from training.weights import ROOT, SHIPPED, read_gguf
+from training.weights import ROOT, SHIPPED, load
 
 
 def main():
@@ -21,13 +20,11 @@ def main():
     ap.add_argument("--model", default=SHIPPED)
     args = ap.parse_args()
     os.makedirs(args.work_dir, exist_ok=True)
-    cfg, weights, tokens = read_gguf(args.model)
-    with open(os.path.join(args.work_dir, "tokenizer.json"), "w", encoding="utf-8") as f:
-        json.dump(tokens, f, ensure_ascii=False, indent=1)
-    model = Llama(cfg)
-    model.load_state_dict(weights)
+    shutil.copy(os.path.join(args.model, "tokenizer.json"), os.path.join(args.work_dir, "tokenizer.json"))
+    model, _ = load(args.model)
+    weights = model.state_dict()
     optimizer = Optimizer(dict(model.named_parameters()), 1)
-    torch.save({"model": weights, "m": optimizer.m, "v": optimizer.v, "state": {}, "config": cfg.to_dict()}, os.path.join(args.work_dir, "checkpoint.pt"))
+    torch.save({"model": weights, "m": optimizer.m, "v": optimizer.v, "state": {}, "config": model.cfg.to_dict()}, os.path.join(args.work_dir, "checkpoint.pt"))
     print(f"{sum(w.numel() for w in weights.values())} parameters of {args.model}")
 
 

@@ -1,8 +1,9 @@
-"""Writes the model of the last checkpoint as a folder in the Hugging Face layout, in float16.
+"""Writes the model of the last checkpoint as a folder in the Hugging Face layout, in 8 bits as it is shipped or in float16.
 
-    python3 -m training.export --work-dir .work --out .work/export
+    python3 -m training.export --work-dir .work --out ../../models/demo
+    python3 -m training.export --work-dir .work --out .work/export --float16
 
-What is shipped is made from that folder by the server itself, in 8 bits (README.md).
+8 bits: the format "int-quantized" of compressed-tensors, weights alone, a scale for each row; embeddings and norms are in float16.
 """
 import argparse
 import json
@@ -14,7 +15,12 @@ import torch
 
 from text.chat_format import ADDED, CHAT_TEMPLATE, END, SPECIALS, STOP
 from training.tokenizer import Tokenizer
-from training.weights import ROOT, write_shards
+from training.weights import ROOT, to_int8, write_shards
+
+
+INT8 = {"quant_method": "compressed-tensors", "format": "int-quantized", "quantization_status": "compressed", "ignore": ["lm_head"],
+        "config_groups": {"group_0": {"targets": ["Linear"], "input_activations": None, "weights": {
+            "num_bits": 8, "type": "int", "symmetric": True, "strategy": "channel", "dynamic": False}}}}
 
 
 def dump(path, data):
@@ -27,6 +33,7 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--work-dir", default=os.path.join(ROOT, ".work"))
     ap.add_argument("--out", help="default: export in the work folder")
+    ap.add_argument("--float16", action="store_true")
     ap.add_argument("--shard-mb", type=float, default=1e6, help="weights in several files of at most so many MB")
     ap.add_argument("--sharpen", type=float, default=1.0, help="factor on all logits, put into the last norm: 2 makes temperature 1 what 0.5 was")
     args = ap.parse_args()
@@ -38,7 +45,9 @@ def main():
     tmp = out + ".tmp"
     shutil.rmtree(tmp, ignore_errors=True)
     os.makedirs(tmp)
-    tensors = {"model." + n: t.numpy().astype(np.float16) for n, t in sorted(state.items())}
+    tensors = {}
+    for n, t in sorted(state.items()):
+        tensors.update({"model." + n: t.numpy().astype(np.float16)} if args.float16 else to_int8("model." + n, t.numpy()))
     write_shards(tmp, tensors, int(args.shard_mb * 1e6))
     dump(os.path.join(tmp, "config.json"), {
         "architectures": ["LlamaForCausalLM"], "attention_bias": False, "attention_dropout": 0.0,
@@ -49,7 +58,7 @@ def main():
         "num_hidden_layers": c["num_hidden_layers"], "num_key_value_heads": c["num_key_value_heads"],
         "pretraining_tp": 1, "rms_norm_eps": c["rms_norm_eps"], "rope_scaling": None, "rope_theta": c["rope_theta"],
         "tie_word_embeddings": True, "torch_dtype": "float16", "transformers_version": "4.46.0", "use_cache": True,
-        "vocab_size": c["vocab_size"]})
+        "vocab_size": c["vocab_size"], **({} if args.float16 else {"quantization_config": INT8})})
     dump(os.path.join(tmp, "generation_config.json"), {
         "eos_token_id": [tok.stop, tok.end], "pad_token_id": tok.end, "do_sample": True,
         "temperature": 0.5, "top_k": 40, "top_p": 0.9, "transformers_version": "4.46.0"})
@@ -65,7 +74,7 @@ def main():
     shutil.rmtree(out, ignore_errors=True)
     os.replace(tmp, out)
     total = sum(os.path.getsize(os.path.join(out, n)) for n in os.listdir(out))
-    print(f"step {saved['state']['step']}: {sum(t.size for t in tensors.values())} parameters, {total} bytes in {out}")
+    print(f"step {saved['state']['step']}: {sum(t.numel() for t in state.values())} parameters, {total} bytes in {out}")
 
 
 if __name__ == "__main__":

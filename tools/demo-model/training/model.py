@@ -21,7 +21,7 @@ class Config:
     vocab_size: int = 4096
     hidden_size: int = 512
     intermediate_size: int = 1024
-    num_hidden_layers: int = 6
+    num_hidden_layers: int = 5
     num_attention_heads: int = 8
     num_key_value_heads: int = 4
     head_dim: int = 64

@@ -124,6 +124,15 @@ def factor(progress, step):
     return max(0.02, 1 - (progress - DECAY_FROM) / (1 - DECAY_FROM))
 
 
+def source_of(name, layers):
+    """Which weight of a model with so many layers this one begins as, and whether its layer is added. What is added begins with
+    the weights of the layers behind the first but writes nothing yet, so that a deeper model begins as the same function."""
+    number = re.match(r"layers\.(\d+)", name)
+    if number is None or int(number[1]) < layers:
+        return name, False
+    return f"layers.{1 + (int(number[1]) - layers) % (layers - 1)}{name[number.end():]}", True
+
+
 class Run:
     def __init__(self, args):
         self.args = args
@@ -163,11 +172,13 @@ class Run:
         layers = saved["config"]["num_hidden_layers"]
         with torch.no_grad():
             for n, p in self.params.items():
-                source = re.sub(r"^layers\.(\d+)", lambda m: f"layers.{int(m[1]) % layers}", n)  # a deeper model begins with the layers repeated
-                p.copy_(saved["model"][source])
-                self.optimizer.m[n].copy_(saved["m"][source])
-                if n in self.optimizer.v:
-                    self.optimizer.v[n].copy_(saved["v"][source])
+                source, is_added = source_of(n, layers)
+                for to, of in ((p, "model"), (self.optimizer.m[n], "m"), (self.optimizer.v.get(n), "v")):
+                    if to is None:
+                        continue
+                    to.copy_(saved[of][source])
+                    if is_added and n.endswith(("o_proj.weight", "down_proj.weight")):
+                        to.zero_()
         self.state.update(saved["state"])
         if self.args.schedule != self.state["schedule"]:
             self.state.update(step=0, seconds=0.0, steps_before=self.state["steps_before"] + self.state["step"], schedule=self.args.schedule)
@@ -286,7 +297,7 @@ def main():
     ap.add_argument("--minutes", type=float, default=600, help="minutes of training, all runs of this schedule together")
     ap.add_argument("--steps", type=int, help="a fixed number of steps instead of minutes")
     ap.add_argument("--schedule", default="1", help="a name; one that differs from the checkpoint's begins the schedule anew, with its weights")
-    ap.add_argument("--layers", type=int, default=6, help="a checkpoint with fewer is continued with its layers repeated")
+    ap.add_argument("--layers", type=int, default=5, help="a checkpoint with fewer is continued as the same function with more layers")
     ap.add_argument("--rows", type=int, help="rows of 1,024 in a step; 8 on a CPU, 128 on a GPU")
     ap.add_argument("--part", type=int, help="rows of 1,024 computed at once; 1 on a CPU, 32 on a GPU")
     ap.add_argument("--device", help="cpu or cuda; the GPU where there is one")

@@ -1,4 +1,4 @@
-"""The safetensors format by hand, and loading a model back: an exported folder, the shipped GGUF file or a checkpoint."""
+"""The safetensors format by hand, and loading a model back: an exported folder or a checkpoint."""
 import json
 import os
 import struct
@@ -6,22 +6,39 @@ import struct
 import numpy as np
 import torch
 
-from text.chat_format import ADDED
 from training.model import Config, Llama
-from training.tokenizer import Tokenizer, tokenizer_json
+from training.tokenizer import Tokenizer
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SHIPPED = os.path.join(ROOT, "..", "..", "models", "demo", "demo.gguf")
-GGUF_NAMES = {"token_embd": "embed_tokens", "output_norm": "norm", "attn_q": "self_attn.q_proj", "attn_k": "self_attn.k_proj", "attn_v": "self_attn.v_proj",
-              "attn_output": "self_attn.o_proj", "ffn_gate": "mlp.gate_proj", "ffn_up": "mlp.up_proj", "ffn_down": "mlp.down_proj",
-              "attn_norm": "input_layernorm", "ffn_norm": "post_attention_layernorm"}
+SHIPPED = os.path.join(ROOT, "..", "..", "models", "demo")
+DTYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8}
+
+
+def to_int8(name, weight):
+    """{name: tensor} as stored: the matrices of the layers in 8 bits with a scale for each row, everything else in float16.
+
+    The scale is the one of 16 below the row's largest number that rounds it best."""
+    if not name.endswith("_proj.weight"):
+        return {name: weight.astype(np.float16)}
+    weight, best = weight.astype(np.float32), None
+    largest = np.abs(weight).max(1, keepdims=True)
+    for share in np.linspace(0.8, 1, 17):
+        scale = np.maximum(largest * share / 127, 1e-6).astype(np.float16).astype(np.float32)
+        numbers = np.clip(np.rint(weight / scale), -127, 127)
+        error = ((numbers * scale - weight) ** 2).sum(1, keepdims=True)
+        if best is None:
+            best = [error, scale, numbers]
+        else:
+            better = error < best[0]
+            best = [np.where(better, new, old) for new, old in zip((error, scale, numbers), best)]
+    return {name: best[2].astype(np.int8), name + "_scale": best[1].astype(np.float16)}
 
 
 def write_safetensors(path, tensors):
-    """tensors: name -> float16 numpy array."""
+    """tensors: name -> numpy array of float16 or int8."""
     header, offset = {"__metadata__": {"format": "pt"}}, 0
     for name, t in tensors.items():
-        header[name] = {"dtype": "F16", "shape": list(t.shape), "data_offsets": [offset, offset + t.nbytes]}
+        header[name] = {"dtype": "I8" if t.dtype == np.int8 else "F16", "shape": list(t.shape), "data_offsets": [offset, offset + t.nbytes]}
         offset += t.nbytes
     head = json.dumps(header, separators=(",", ":")).encode()
     head += b" " * (-len(head) % 8)
@@ -58,45 +75,15 @@ def read_safetensors(path):
         header = json.loads(f.read(size))
         data = f.read()
     header.pop("__metadata__", None)
-    return {n: np.frombuffer(data[e["data_offsets"][0]:e["data_offsets"][1]], np.float16).reshape(e["shape"])
+    return {n: np.frombuffer(data[e["data_offsets"][0]:e["data_offsets"][1]], DTYPES[e["dtype"]]).reshape(e["shape"])
             for n, e in header.items()}
 
 
 def read_weights(folder):
     """The weights of a folder in float32, under the names of model.py."""
     files = sorted(f for f in os.listdir(folder) if f.endswith(".safetensors"))
-    return {n.replace("model.", "", 1): torch.from_numpy(t.astype(np.float32)) for f in files
-            for n, t in read_safetensors(os.path.join(folder, f)).items()}
-
-
-def read_gguf(path):
-    """(config, weights in float32 under the names of model.py, what tokenizer.json would hold) of a GGUF file."""
-    from gguf import GGUFReader
-    from gguf.quants import dequantize
-    reader = GGUFReader(path)
-    meta = lambda key: reader.fields[key].contents()
-    cfg = Config(vocab_size=len(meta("tokenizer.ggml.tokens")), hidden_size=meta("llama.embedding_length"), intermediate_size=meta(
-        "llama.feed_forward_length"), num_hidden_layers=meta("llama.block_count"), num_attention_heads=meta("llama.attention.head_count"),
-        num_key_value_heads=meta("llama.attention.head_count_kv"), head_dim=meta("llama.rope.dimension_count"), rms_norm_eps=meta(
-        "llama.attention.layer_norm_rms_epsilon"), rope_theta=meta("llama.rope.freq_base"), max_position_embeddings=meta("llama.context_length"))
-    vocab = meta("tokenizer.ggml.tokens")[:-len(ADDED)]
-    tokens = tokenizer_json({token: i for i, token in enumerate(vocab)}, meta("tokenizer.ggml.merges"))
-    weights = {}
-    for t in reader.tensors:
-        kind = t.name.removesuffix(".weight").split(".")[-1]
-        layer = f"layers.{t.name.split('.')[1]}." if t.name.startswith("blk.") else ""
-        w = torch.from_numpy(np.array(dequantize(t.data, t.tensor_type), np.float32)).reshape([int(n) for n in reversed(t.shape)])
-        if kind in ("attn_q", "attn_k"):  # GGUF has the halves of each head's rotation side by side
-            w = w.view(-1, cfg.head_dim // 2, 2, w.shape[1]).transpose(1, 2).reshape(w.shape)
-        weights[f"{layer}{GGUF_NAMES[kind]}.weight"] = w
-    return cfg, weights, tokens
-
-
-def load_gguf(path):
-    cfg, weights, tokens = read_gguf(path)
-    model = Llama(cfg)
-    model.load_state_dict(weights)
-    return model.eval(), Tokenizer(tokens)
+    stored = {n.replace("model.", "", 1): t.astype(np.float32) for f in files for n, t in read_safetensors(os.path.join(folder, f)).items()}
+    return {n: torch.from_numpy(t * stored.get(n + "_scale", np.float32(1))) for n, t in stored.items() if not n.endswith("_scale")}
 
 
 def load_exported(folder):
@@ -114,11 +101,9 @@ def load_checkpoint(work):
     return model.eval(), Tokenizer(os.path.join(work, "tokenizer.json"))
 
 
-def load(model=SHIPPED, work=None):
-    """(model in float32, tokenizer) of a GGUF file, an exported folder, or the last checkpoint of a training run."""
-    if work:
-        return load_checkpoint(work)
-    return load_exported(model) if os.path.isdir(model) else load_gguf(model)
+def load(folder=SHIPPED, work=None):
+    """(model in float32, tokenizer) of an exported folder, or of the last checkpoint of a training run."""
+    return load_checkpoint(work) if work else load_exported(folder)
 
 
 @torch.no_grad()

@@ -1,0 +1,58 @@
+/**
+ * Weights in 8 bits with a scale for each row, or one for all, as compressed-tensors stores them ("int-quantized"): back to
+ * floats, so that the model is converted, and quantized otherwise, like any other.
+ */
+import { quoted, badFile } from '../file-errors.ts'
+import { convertFloats, isFloatType } from '../gguf/float-conversion.ts'
+import { elementCount } from '../gguf/gguf-format.ts'
+import { readFileChunks } from '../open-file.ts'
+import type { Checkpoint, SafetensorsTensor } from '../safetensors/safetensors-file.ts'
+
+/** Where the scales of a matrix are. */
+export function scalesName(weightName: string): string {
+  return `${weightName}_scale`
+}
+
+/** The scales of a matrix of 8-bit integers; null for other types. @throws StartError where they are missing or do not fit */
+export function findScales({ tensors }: Checkpoint, weight: SafetensorsTensor): SafetensorsTensor | null {
+  if (weight.dtype !== 'I8') return null
+  const [rows = 0] = weight.shape
+  const scales = tensors.get(scalesName(weight.name))
+  if (scales === undefined) throw badFile(weight.filePath, `lacks tensor ${quoted(scalesName(weight.name))}`)
+  const count = elementCount(scales.shape)
+  if (!isFloatType(scales.dtype) || (count !== rows && count !== 1)) {
+    const found = `${scales.dtype} and shape [${scales.shape.join(', ')}]`
+    throw badFile(
+      scales.filePath,
+      `has tensor ${quoted(scales.name)} of type ${found}; ${rows} floats are wanted, or one`,
+    )
+  }
+  return scales
+}
+
+/** One for each of so many rows. */
+export async function readScales(
+  { dtype, ...range }: SafetensorsTensor,
+  rows: number,
+): Promise<Float32Array> {
+  const parts: Uint8Array[] = []
+  for await (const part of readFileChunks(range, range.sizeBytes)) parts.push(part.slice())
+  const floats = convertFloats(Buffer.concat(parts), isFloatType(dtype) ? dtype : 'F32', 'F32')
+  const scales = new Float32Array(new Uint8Array(floats).buffer)
+  return scales.length === rows ? scales : new Float32Array(rows).fill(scales[0] ?? Number.NaN)
+}
+
+/** Whole rows of integers as F32, from row `first` on. */
+export function scaleRows(
+  integers: Uint8Array,
+  scales: Float32Array,
+  { first, columns }: { readonly first: number; readonly columns: number },
+): Uint8Array {
+  const numbers = new Int8Array(integers.buffer, integers.byteOffset, integers.length)
+  const floats = new Float32Array(numbers.length)
+  for (let begin = 0, row = first; begin < numbers.length; begin += columns, row++) {
+    const scale = scales[row] ?? Number.NaN
+    for (let i = begin; i < begin + columns; i++) floats[i] = (numbers[i] ?? 0) * scale
+  }
+  return new Uint8Array(floats.buffer)
+}

@@ -43,15 +43,18 @@ const beginnings = (kind, length, end = '') =>
     .slice(0, Number(values.prompts))
     .map(({ text }) => text.slice(0, length) + end)
 
+/** @param {string} question */
+const asked = (question) => `<|im_start|>user\n${question}<|im_end|>\n<|im_start|>assistant\n`
+
 /** @type {{ name: string, prompts: string[], sampling: import('../dist/protocol/engine.js').Sampling }[]} */
 const allKinds = [
-  { name: 'questions in a row, greedy', prompts: beginnings('qa', 400), sampling: GREEDY },
+  { name: 'questions in a row, greedy', prompts: beginnings('plain', 150), sampling: GREEDY },
   {
     name: 'JSON after JSON, greedy',
     prompts: documents
       .filter(({ text }) => text.includes(' JSON'))
       .slice(0, Number(values.prompts))
-      .map(({ text }) => `${text}<|user|>Emil as JSON, please.<|assistant|>`),
+      .map(({ text }) => text + asked('Give me a JSON object with name Emil and age 7.')),
     sampling: GREEDY,
   },
   {
@@ -61,7 +64,7 @@ const allKinds = [
   },
   {
     name: 'conversations, greedy',
-    prompts: beginnings('chat', 250, '</s><|user|>Tell me a story.<|assistant|>'),
+    prompts: beginnings('chat', 250, `<|im_end|>\n${asked('Tell me a story.')}`),
     sampling: GREEDY,
   },
 ]

@@ -80,7 +80,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 describe('beam search on the small Llama', () => {
   it('finds what PyTorch finds, with the same score, with weights and KV cache in F32', async () => {
-    const text = await readFile(path.join(root, 'test/model/reference/beams.json'), 'utf8')
+    const text = await readFile(path.join(root, 'test/model/reference/small-llama/beams.json'), 'utf8')
     const all = (JSON.parse(text) as { cases: readonly BeamCase[] }).cases
     const cases = all.filter((_, index) => index % EVERY === 0)
     const runner = await openDemo()

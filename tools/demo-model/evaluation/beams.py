@@ -1,11 +1,11 @@
-"""Writes what a correct beam search must reproduce: test/model/reference/beams.json.
+"""Writes what a correct beam search must reproduce: beams.json in test/model/reference/demo.
 
     python3 -m evaluation.beams [--model .work/export] [--out ../../test/model/reference/demo]
 
 Beam search after Hugging Face with length_penalty 1.0, early_stopping False and do_sample False,
 written over tensors that hold all beams at once, with padding scores of -1e9 where there is no beam
 yet. No cache: each step computes whole sequences, so that nothing can be mixed up between beams.
-float16 weights widened to float32, one thread. "gap" is how close the search came to another course:
+The stored weights in float32, one thread. "gap" is how close the search came to another course:
 the least difference between two scores of which one was taken and the other not, a score per token
 where finished texts were compared.
 """
@@ -93,8 +93,8 @@ def main():
                           "repetition_penalty": penalty, "token_ids": ids, "score": round(score, 6),
                           "gap": float(f"{gap:.3g}"), "continuation": tok.decode(ids)})
     with open(os.path.join(args.out, "beams.json"), "w", encoding="utf-8") as f:
-        about = ("Beam searches (length_penalty 1.0, early_stopping False, do_sample False) from the float16 weights widened "
-                 "to float32. score: log-probability per token. gap: least difference between a score that was taken and "
+        about = ("Beam searches (length_penalty 1.0, early_stopping False, do_sample False) from the stored weights "
+                 "in float32. score: log-probability per token. gap: least difference between a score that was taken and "
                  "one that was not.")
         f.write(json.dumps({"about": about, "eos_token_id": tok.stop})[:-1] + ', "cases": [\n')
         f.write(",\n".join(json.dumps(case, ensure_ascii=False, separators=(",", ":")) for case in cases) + "\n]}\n")

@@ -1,8 +1,8 @@
-"""Writes what a correct engine must reproduce: test/model/reference/greedy.json and tokenization.json.
+"""Writes what a correct engine must reproduce: greedy.json and tokenization.json in test/model/reference/demo.
 
     python3 -m evaluation.reference [--model .work/export] [--out ../../test/model/reference/demo]
 
-Everything is computed from the saved float16 weights widened to float32, on one thread, and the
+Everything is computed from the stored weights in float32, on one thread, and the
 prompts are evaluated in one pass, their continuation token by token with a float32 KV cache.
 """
 import argparse
@@ -165,7 +165,7 @@ def main():
             item["first_top10"] = [[int(t), round(float(v), 5)] for t, v in zip(top.indices, top.values)]
         items.append(item)
     compact(os.path.join(args.out, "greedy.json"),
-            {"about": "Greedy continuations from the float16 weights widened to float32. kind text: the text. "
+            {"about": "Greedy continuations from the stored weights in float32. kind text: the text. "
                       "kind chat: the chat template with a generation prompt. kind rendered: special tokens written out in the text. "
                       "gaps: difference of the two largest logits at each step. first_top10: [id, logit] at the first step.",
              "steps": STEPS, "eos_token_id": tok.stop}, items)

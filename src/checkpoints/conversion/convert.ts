@@ -13,17 +13,12 @@ import {
 import { pickNumbers, transposeMatrix } from './expert-matrices.ts'
 import { readScales, scaleRows } from './int8-rows.ts'
 import { mxfp4Chunks } from './mxfp4.ts'
+import { readFloats, toFloat32 } from './read-floats.ts'
 import { readFileChunks } from '../open-file.ts'
 import { requireRoom } from '../disk-room.ts'
 import type { TensorChange } from '../architectures/architecture-plan.ts'
 import { badFile, quoted } from '../file-errors.ts'
-import {
-  convertFloats,
-  findNonFinite,
-  FLOAT_BYTES,
-  type FloatType,
-  isFloatType,
-} from '../gguf/float-conversion.ts'
+import { convertFloats, findNonFinite, FLOAT_BYTES, type FloatType } from '../gguf/float-conversion.ts'
 import { elementCount } from '../gguf/gguf-format.ts'
 import type { SafetensorsTensor } from '../safetensors/safetensors-file.ts'
 import { writeGguf } from '../gguf/gguf-writer.ts'
@@ -142,16 +137,8 @@ async function* secondSegment(
 
 async function segmentDifference(types: SafetensorsTensor): Promise<Float32Array> {
   const [, columns = 0] = types.shape
-  const chunks: Uint8Array[] = []
-  for await (const chunk of readFileChunks(types, CHUNK_BYTES)) chunks.push(chunk.slice())
-  const values = toFloat32(Buffer.concat(chunks), types.dtype)
+  const values = await readFloats(types)
   return Float32Array.from({ length: columns }, (_, i) => (values[columns + i] ?? 0) - (values[i] ?? 0))
-}
-
-function toFloat32(bytes: Uint8Array, dtype: string): Float32Array {
-  const converted = convertFloats(bytes, isFloatType(dtype) ? dtype : 'F32', 'F32')
-  // A copy: a buffer may be part of one that others use.
-  return new Float32Array(new Uint8Array(converted).buffer)
 }
 
 /** Of F32, which vectors always become. */

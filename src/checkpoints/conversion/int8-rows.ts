@@ -3,9 +3,9 @@
  * floats, so that the model is converted, and quantized otherwise, like any other.
  */
 import { quoted, badFile } from '../file-errors.ts'
-import { convertFloats, isFloatType } from '../gguf/float-conversion.ts'
+import { isFloatType } from '../gguf/float-conversion.ts'
 import { elementCount } from '../gguf/gguf-format.ts'
-import { readFileChunks } from '../open-file.ts'
+import { readFloats } from './read-floats.ts'
 import type { Checkpoint, SafetensorsTensor } from '../safetensors/safetensors-file.ts'
 
 /** Where the scales of a matrix are. */
@@ -31,14 +31,8 @@ export function findScales({ tensors }: Checkpoint, weight: SafetensorsTensor): 
 }
 
 /** One for each of so many rows. */
-export async function readScales(
-  { dtype, ...range }: SafetensorsTensor,
-  rows: number,
-): Promise<Float32Array> {
-  const parts: Uint8Array[] = []
-  for await (const part of readFileChunks(range, range.sizeBytes)) parts.push(part.slice())
-  const floats = convertFloats(Buffer.concat(parts), isFloatType(dtype) ? dtype : 'F32', 'F32')
-  const scales = new Float32Array(new Uint8Array(floats).buffer)
+export async function readScales(tensor: SafetensorsTensor, rows: number): Promise<Float32Array> {
+  const scales = await readFloats(tensor)
   return scales.length === rows ? scales : new Float32Array(rows).fill(scales[0] ?? Number.NaN)
 }
 

@@ -15,7 +15,7 @@ import torch
 CONSTANT = 8.0  # in the last dimension of every embedding, so that queries and keys can be the same for all tokens
 NEAR_PAIRS = 16  # pairs of dimensions, the quickest, by which the token before is found
 FAR_FROM = 14  # pairs from here on turn slowly enough for contents
-SHARPNESS = 5.9  # of the look at the token before
+SHARPNESS = 5.8667  # of the look at the token before
 CONTENT = 1.5  # weight of queries and keys by content
 BEFORE = 2.0  # weight of what is written of the token before
 

@@ -6,7 +6,7 @@ import json
 
 import regex
 
-from text.chat_format import ADDED, END, SPECIALS, START, STOP, parts_of, turns
+from text.chat_format import ADDED, END, START, STOP, parts_of, turns
 
 PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
            r"|\s*[\r\n]+|\s+(?!\S)|\s+")
@@ -39,30 +39,10 @@ def to_chars(piece):
     return "".join(BYTE_TO_CHAR[b] for b in piece.encode("utf-8"))
 
 
-def tokenizer_json(vocab, merges):
-    """What Hugging Face's tokenizers library writes for such a tokenizer; merges: pairs with a space between."""
-    added = [{"id": len(vocab) + i, "content": s, "single_word": False, "lstrip": False, "rstrip": False,
-              "normalized": False, "special": s in SPECIALS} for i, s in enumerate(ADDED)]
-    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
-    return {
-        "version": "1.0", "truncation": None, "padding": None, "added_tokens": added, "normalizer": None,
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
-            {"type": "Split", "pattern": {"Regex": PATTERN}, "behavior": "Isolated", "invert": False}, byte_level]},
-        "post_processor": byte_level, "decoder": byte_level,
-        "model": {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
-                  "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,
-                  "vocab": vocab, "merges": merges},
-    }
-
-
 class Tokenizer:
-    """Of a tokenizer.json: its path, or what it holds."""
-
-    def __init__(self, source):
-        data = source
-        if isinstance(source, str):
-            with open(source, encoding="utf-8") as f:
-                data = json.load(f)
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as f:
+            data = json.load(f)
         self.vocab = data["model"]["vocab"]
         self.rank = {tuple(m.split(" ")): i for i, m in enumerate(data["model"]["merges"])}
         self.special = {t["content"]: t["id"] for t in data["added_tokens"]}

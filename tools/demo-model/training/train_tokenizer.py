@@ -8,9 +8,9 @@ import json
 import random
 from collections import Counter, defaultdict
 
-from text.chat_format import ADDED, parts_of
+from text.chat_format import ADDED, SPECIALS, parts_of
 from text.generate import documents
-from training.tokenizer import CHAR_TO_BYTE, MARKS, pieces, to_chars, tokenizer_json
+from training.tokenizer import CHAR_TO_BYTE, MARKS, PATTERN, pieces, to_chars
 
 SIZE = 4096  # entries with the added tokens
 BASE_SIZE = SIZE - len(ADDED)
@@ -65,6 +65,22 @@ def train(texts, size=BASE_SIZE):
     return vocab, merges
 
 
+def tokenizer_json(vocab, merges):
+    """What Hugging Face's tokenizers library writes for such a tokenizer."""
+    added = [{"id": len(vocab) + i, "content": s, "single_word": False, "lstrip": False, "rstrip": False,
+              "normalized": False, "special": s in SPECIALS} for i, s in enumerate(ADDED)]
+    byte_level = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False}
+    return {
+        "version": "1.0", "truncation": None, "padding": None, "added_tokens": added, "normalizer": None,
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": [
+            {"type": "Split", "pattern": {"Regex": PATTERN}, "behavior": "Isolated", "invert": False}, byte_level]},
+        "post_processor": byte_level, "decoder": byte_level,
+        "model": {"type": "BPE", "dropout": None, "unk_token": None, "continuing_subword_prefix": None,
+                  "end_of_word_suffix": None, "fuse_unk": False, "byte_fallback": False, "ignore_merges": False,
+                  "vocab": vocab, "merges": [" ".join(m) for m in merges]},
+    }
+
+
 def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--out", required=True)
@@ -80,7 +96,7 @@ def main():
                 yield from (part for part in MARKS.split(text) if part not in ADDED)
     vocab, merges = train(texts())
     with open(args.out, "w", encoding="utf-8") as f:
-        json.dump(tokenizer_json(vocab, [" ".join(m) for m in merges]), f, ensure_ascii=False, indent=1)
+        json.dump(tokenizer_json(vocab, merges), f, ensure_ascii=False, indent=1)
     print(f"{len(vocab)} entries, {len(merges)} merges, {len(ADDED)} added tokens")
 
 

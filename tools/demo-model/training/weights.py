@@ -17,7 +17,7 @@ DTYPES = {"F32": np.float32, "F16": np.float16, "I8": np.int8}
 def to_int8(name, weight):
     """{name: tensor} as stored: the matrices of the layers in 8 bits with a scale for each row, everything else in float16.
 
-    The scale is the one of 16 below the row's largest number that rounds it best."""
+    The scale is the one of 17, up to that of the row's largest number, that rounds it best."""
     if not name.endswith("_proj.weight"):
         return {name: weight.astype(np.float16)}
     weight, best = weight.astype(np.float32), None

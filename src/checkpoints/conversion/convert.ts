@@ -13,7 +13,7 @@ import {
 import { pickNumbers, transposeMatrix } from './expert-matrices.ts'
 import { readScales, scaleRows } from './int8-rows.ts'
 import { mxfp4Chunks } from './mxfp4.ts'
-import { readFloats, toFloat32 } from './read-floats.ts'
+import { readWholeFloats, toFloat32 } from './whole-floats.ts'
 import { readFileChunks } from '../open-file.ts'
 import { requireRoom } from '../disk-room.ts'
 import type { TensorChange } from '../architectures/architecture-plan.ts'
@@ -137,7 +137,7 @@ async function* secondSegment(
 
 async function segmentDifference(types: SafetensorsTensor): Promise<Float32Array> {
   const [, columns = 0] = types.shape
-  const values = await readFloats(types)
+  const values = await readWholeFloats(types)
   return Float32Array.from({ length: columns }, (_, i) => (values[columns + i] ?? 0) - (values[i] ?? 0))
 }
 

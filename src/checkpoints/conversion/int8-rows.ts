@@ -5,7 +5,7 @@
 import { quoted, badFile } from '../file-errors.ts'
 import { isFloatType } from '../gguf/float-conversion.ts'
 import { elementCount } from '../gguf/gguf-format.ts'
-import { readFloats } from './read-floats.ts'
+import { readWholeFloats } from './whole-floats.ts'
 import type { Checkpoint, SafetensorsTensor } from '../safetensors/safetensors-file.ts'
 
 /** Where the scales of a matrix are. */
@@ -32,7 +32,7 @@ export function findScales({ tensors }: Checkpoint, weight: SafetensorsTensor): 
 
 /** One for each of so many rows. */
 export async function readScales(tensor: SafetensorsTensor, rows: number): Promise<Float32Array> {
-  const scales = await readFloats(tensor)
+  const scales = await readWholeFloats(tensor)
   return scales.length === rows ? scales : new Float32Array(rows).fill(scales[0] ?? Number.NaN)
 }
 

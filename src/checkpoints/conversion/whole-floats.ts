@@ -6,7 +6,7 @@ import type { SafetensorsTensor } from '../safetensors/safetensors-file.ts'
 const CHUNK_BYTES = 4 * 2 ** 20
 
 /** All numbers of a tensor whose type is one of floats. */
-export async function readFloats(tensor: SafetensorsTensor): Promise<Float32Array> {
+export async function readWholeFloats(tensor: SafetensorsTensor): Promise<Float32Array> {
   const chunks: Uint8Array[] = []
   for await (const chunk of readFileChunks(tensor, CHUNK_BYTES)) chunks.push(chunk.slice())
   return toFloat32(Buffer.concat(chunks), tensor.dtype)

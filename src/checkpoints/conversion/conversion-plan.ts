@@ -195,12 +195,14 @@ function planTensor(
   const tensor = withoutRows(findTensor(checkpoint, origin.name, storedShape(origin, shape)), skippedRows)
   const isWhole = origin.kind === 'copy' || origin.kind === 'interleave-heads'
   const scales = isWhole ? findScales(checkpoint, tensor) : null
-  const dtype = scales === null ? floatType(tensor) : 'F32'
+  const stored = scales === null ? floatType(tensor) : 'F16'
+  const type = shape.length > 1 && !isF32 ? matrixTypeOf(stored) : 'F32'
+  const dtype = scales === null ? stored : type
   const segmentTypes = origin.kind === 'both-segments' ? checkpoint.tensors.get(origin.types) : undefined
   return {
     name,
     shape: ggufShape,
-    type: shape.length > 1 && !isF32 ? matrixTypeOf(scales === null ? dtype : 'F16') : 'F32',
+    type,
     data: {
       ...{ kind: 'stored', tensor, dtype, change: origin },
       ...(scales !== null && { scales }),

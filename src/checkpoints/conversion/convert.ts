@@ -99,9 +99,10 @@ async function* floatChunks({
 /** What is stored, as floats; of integers with scales whole rows. */
 async function* storedChunks({
   tensor,
+  dtype,
   change,
   scales,
-}: Pick<StoredData, 'tensor' | 'change' | 'scales'>): AsyncGenerator<Uint8Array> {
+}: Pick<StoredData, 'tensor' | 'dtype' | 'change' | 'scales'>): AsyncGenerator<Uint8Array> {
   if (scales === undefined) {
     yield* readFileChunks(tensor, chunkBytes(tensor, change))
     return
@@ -112,7 +113,7 @@ async function* storedChunks({
   const whole = change.kind === 'copy' ? wholePieces(columns) : chunkBytes(tensor, change)
   let first = 0
   for await (const chunk of readFileChunks(tensor, whole)) {
-    yield scaleRows(chunk, factors, { first, columns })
+    yield scaleRows(chunk, factors, { first, columns, type: dtype })
     first += chunk.length / columns
   }
 }

@@ -3,7 +3,7 @@
  * floats, so that the model is converted, and quantized otherwise, like any other.
  */
 import { quoted, badFile } from '../file-errors.ts'
-import { isFloatType } from '../gguf/float-conversion.ts'
+import { convertFloats, type FloatType, isFloatType } from '../gguf/float-conversion.ts'
 import { elementCount } from '../gguf/gguf-format.ts'
 import { readWholeFloats } from './whole-floats.ts'
 import type { Checkpoint, SafetensorsTensor } from '../safetensors/safetensors-file.ts'
@@ -36,17 +36,21 @@ export async function readScales(tensor: SafetensorsTensor, rows: number): Promi
   return scales.length === rows ? scales : new Float32Array(rows).fill(scales[0] ?? Number.NaN)
 }
 
-/** Whole rows of integers as F32, from row `first` on. */
+/** Whole rows of integers as floats, from row `first` on. A row holds 256 numbers at most, so each of those is rounded only once. */
 export function scaleRows(
   integers: Uint8Array,
   scales: Float32Array,
-  { first, columns }: { readonly first: number; readonly columns: number },
+  { first, columns, type }: { readonly first: number; readonly columns: number; readonly type: FloatType },
 ): Uint8Array {
   const numbers = new Int8Array(integers.buffer, integers.byteOffset, integers.length)
-  const floats = new Float32Array(numbers.length)
+  const products = new Float32Array(256)
+  const words = type === 'F32' ? new Uint32Array(numbers.length) : new Uint16Array(numbers.length)
   for (let begin = 0, row = first; begin < numbers.length; begin += columns, row++) {
     const scale = scales[row] ?? Number.NaN
-    for (let i = begin; i < begin + columns; i++) floats[i] = (numbers[i] ?? 0) * scale
+    for (let i = 0; i < 256; i++) products[i] = (i - 128) * scale
+    const { buffer } = convertFloats(new Uint8Array(products.buffer), 'F32', type)
+    const rounded = type === 'F32' ? new Uint32Array(buffer) : new Uint16Array(buffer)
+    for (let i = begin; i < begin + columns; i++) words[i] = rounded[(numbers[i] ?? 0) + 128] ?? 0
   }
-  return new Uint8Array(floats.buffer)
+  return new Uint8Array(words.buffer)
 }

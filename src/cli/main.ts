@@ -4,7 +4,7 @@
  */
 import { systemClock } from '../core/clock.ts'
 import type { ServerConfig } from '../config/server-config.ts'
-import { setV8Flags } from '../app/v8-flags.ts'
+import { keepHeapSmall, optimizeEarly } from '../app/v8-flags.ts'
 import { showsStacks, toFailure } from './failure.ts'
 import { run } from './run.ts'
 import type { CreateServer } from './commands/serve.ts'
@@ -33,9 +33,11 @@ export async function main(words: readonly string[], { defaults = {} }: MainOpti
   })
   const createServer: CreateServer = async (config, hooks) => {
     isDebugging = showsStacks(config)
-    setV8Flags()
-    const server = await import('../app/create-server.ts')
-    return await server.createServer(config, hooks)
+    keepHeapSmall()
+    const { createServer: create } = await import('../app/create-server.ts')
+    const server = await create(config, hooks)
+    optimizeEarly()
+    return server
   }
   const exitCode = await run(words, { createServer, terminal, clock: systemClock, defaults })
   terminal.exit(exitCode)

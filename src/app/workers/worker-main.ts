@@ -5,7 +5,7 @@
 import { Socket } from 'node:net'
 import { Channel, type ChannelHandler } from '../../core/channel/channel.ts'
 import { systemClock } from '../../core/clock.ts'
-import { setV8Flags } from '../v8-flags.ts'
+import { keepHeapSmall, optimizeEarly } from '../v8-flags.ts'
 import { standardError } from '../../core/output/standard-error.ts'
 import { InvariantError } from '../../core/errors.ts'
 import { readAliases } from '../read-aliases.ts'
@@ -34,7 +34,7 @@ interface Worker {
 // What a terminal or a service manager sends to all processes of the service is for the supervisor.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGUSR2'] as const) process.on(signal, () => {})
 
-setV8Flags()
+keepHeapSmall()
 
 let models: WorkerModels | null = null
 let worker: Worker | null = null
@@ -114,6 +114,7 @@ async function startWorker({
     },
   })
   worker = { service }
+  optimizeEarly()
 }
 
 /** The files may have changed since the supervisor read them, also to what cannot be used. */

@@ -22,21 +22,21 @@ from text.tools import toolcalls
 from text.tools.toolset import FAMILIES
 
 SKILLS = [  # (weight, skill, whether single questions of it are kept for the held-out text)
-    (10, facts.capitals, True), (6, facts.countries, True), (9, facts.table, True), (3, facts.units, True), (4, facts.order, True), (10, facts.single,
+    (14, facts.capitals, True), (6, facts.countries, True), (9, facts.table, True), (3, facts.units, True), (4, facts.order, True), (12, facts.single,
     False),
     (9, facts.yes_no, False), (5, facts.made_yes_no, True), (5, facts.what_is, False), (2, facts.which_is, True),
     (2.5, people.who, False), (2, followups.about_it, False), (3, followups.more, False), (2.5, followups.which_more, True), (2, followups.statement,
     False),
-    (14, sums.sums, True), (6, sums.more_sums, True), (4, sums.word_problem, False), (5, sums.compare, True), (7, sums.counting, True), (1.5, sums.how_many,
+    (16, sums.sums, True), (8, sums.more_sums, True), (4, sums.word_problem, False), (5, sums.compare, True), (10, sums.counting, True), (1.5, sums.how_many,
     True),
-    (6, texts.repeat, True), (7, texts.letters, True), (4, texts.sentence, True), (6, texts.lists, True), (6, texts.json_made, True), (2, texts.json_facts,
-    True), (1, texts.table, True), (1.5, texts.make_sentence, True),
+    (8, texts.repeat, True), (9, texts.letters, True), (4, texts.sentence, True), (10, texts.lists, True), (9, texts.json_made, True), (2, texts.json_facts,
+    True), (1.5, texts.table, True), (1.5, texts.make_sentence, True),
     (5, smalltalk.greet, False), (8, smalltalk.who, False), (4, smalltalk.about_me, False), (5, smalltalk.manners, False), (1.5, smalltalk.joke,
     False), (0.5, smalltalk.riddle, False), (2, smalltalk.bye, False), (1, smalltalk.clock, False),
     (9, smalltalk.memory, True), (2, smalltalk.not_told, False), (3, smalltalk.about_chat, False), (3, smalltalk.why, False), (1.5, smalltalk.loading,
     False),
-    (7, storytelling.story, True), (0.7, storytelling.long_story, False), (2, storytelling.haiku, True), (2, storytelling.poem, True),
-    (11, about_sluice, False), (5, reading.passage, True), (2, reading.who_has, True), (64, refusals.refuse, True),
+    (8, storytelling.story, True), (0.7, storytelling.long_story, False), (3, storytelling.haiku, True), (3, storytelling.poem, True),
+    (11, about_sluice, False), (5, reading.passage, True), (2, reading.who_has, True), (42, refusals.refuse, True),
 ] + extras.SKILLS
 _WEIGHTS = [w for w, _, _ in SKILLS]
 STARTERS = {smalltalk.about_chat, smalltalk.why, smalltalk.loading, followups.more}  # need something said before

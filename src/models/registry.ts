@@ -33,6 +33,7 @@ import {
   noModel,
   sourceOf,
 } from './model-entry.ts'
+import { DEFAULT_MODEL_ID, ModelEntries } from './model-entries.ts'
 import { createEngineQueue } from './queue/engine-queue.ts'
 import { RenderThread } from './chat/render-thread.ts'
 import { LoadRooms } from './residency/load-rooms.ts'
@@ -43,13 +44,11 @@ import { QueueLimit } from './queue/queue-limit.ts'
 import { QueueLine } from './queue/queue-line.ts'
 import { type ModelSequences, SequenceCounts } from './sequence-counts.ts'
 
+export { DEFAULT_MODEL_ID } from './model-entries.ts'
 export type { ModelLease } from './loaded-model.ts'
 export type { LoadHooks, OpenEngine, OutlineModel } from './model-loader.ts'
 export type { ModelRecord, ModelState } from './model-record.ts'
 export type { RegisterOptions, RegistryOptions, ServingModel, ServingModels } from './registry-options.ts'
-
-/** The alias of the default model, and the id of the fallback. */
-export const DEFAULT_MODEL_ID = 'default'
 
 const OPERATOR_PLACE: QueuePlace = { priorityClass: 0, priority: 0, accountId: OPERATOR_ACCOUNT_ID }
 
@@ -75,12 +74,7 @@ export type Models = Pick<
 
 export class ModelRegistry {
   readonly #options: RegistryOptions
-  readonly #entries = new Map<string, ModelEntry>()
-  /** Entries that were unregistered and finish their last requests. */
-  readonly #draining = new Set<ModelEntry>()
-  #fallback: ModelEntry | null
-  /** Whether a model was registered, other than one that was refused. The fallback echoes, so it must not take its place. */
-  #wasGivenModel = false
+  readonly #entries: ModelEntries
   readonly #rooms: LoadRooms
   readonly #loader: ModelLoader
   readonly #residency: ModelResidency
@@ -111,8 +105,13 @@ export class ModelRegistry {
       clock,
       onChange,
     })
+    const openFallback = (): ModelEntry => {
+      const entry = createEntry(DEFAULT_MODEL_ID, clock.unixSeconds())
+      entry.current = this.#loader.adopt(entry, { engine: options.openFallback(), toolFormat: 'auto' })
+      return entry
+    }
+    this.#entries = new ModelEntries({ aliases: options.aliases, openFallback })
     this.#residency = new ModelResidency({ loader: this.#loader, clock, entries, idleUnloadMs, onChange })
-    this.#fallback = this.#createFallback()
   }
 
   /**
@@ -125,24 +124,23 @@ export class ModelRegistry {
     const source = toModelSource(given)
     const baseId = source.kind === 'adapter' ? this.#baseOf(id, source).id : null
     const entry = this.#entries.get(id) ?? createEntry(id, this.#options.clock.unixSeconds())
-    this.#entries.set(id, entry)
-    this.#retireFallback()
+    void this.#loader.retire(this.#entries.add(entry)?.current ?? null)
     if (options.outline !== undefined && entry.current === null) entry.outline = options.outline
     entry.isKept ||= options.keepsFailed ?? true
     const { policy = OPEN_POLICY, isPinned = false, load = 'now', outline = null } = options
     if (entry.current === null) Object.assign(entry, { policy, baseId, isPinned })
     this.#options.onChange?.()
-    this.#wasGivenModel ||= entry.isKept
+    if (entry.isKept) this.#entries.endFallback()
     try {
       await entry.loads.run(async () => {
         if (load === 'request') await this.#loader.setAside(entry, source, outline)
         else await this.#load(entry, { source, outline, mayUnload: load === 'now' })
         Object.assign(entry, { policy, baseId, isPinned })
       })
-      this.#wasGivenModel = true
+      this.#entries.endFallback()
       await this.#moveAdapters(entry)
     } catch (error) {
-      if (!entry.isKept && entry.current === null && entry.loads.isIdle) this.#forget(entry)
+      if (!entry.isKept && entry.current === null && entry.loads.isIdle) this.#entries.remove(entry)
       this.#options.onChange?.()
       throw error
     }
@@ -154,7 +152,7 @@ export class ModelRegistry {
    * @throws ServiceError `model_not_found`, `model_loading_failed`; StartError when it cannot be done.
    */
   async reload(modelId: string, change: (source: ModelSource) => ModelSource): Promise<ModelSource> {
-    const entry = this.#resolve(modelId)
+    const entry = this.#entries.resolve(modelId)
     const reloaded = await entry.loads.run(async () => {
       const source = change(sourceOf(entry))
       await this.#load(entry, { source })
@@ -169,8 +167,8 @@ export class ModelRegistry {
    * @throws ServiceError `model_not_found`, `model_loading_failed`.
    */
   async source(modelId: string): Promise<ModelSource | null> {
-    const entry = this.#resolve(modelId)
-    if (entry === this.#fallback) return null
+    const entry = this.#entries.resolve(modelId)
+    if (this.#entries.isFallback(entry)) return null
     if (entry.current === null) await entry.loads.whenIdle()
     return sourceOf(entry)
   }
@@ -181,19 +179,18 @@ export class ModelRegistry {
     if (entry === undefined) throw modelNotFound(id)
     refuseBase(id, this.#entries.values())
     // Gone at once for new requests; the id may be registered again meanwhile.
-    this.#draining.add(entry)
-    this.#forget(entry)
+    const drained = this.#entries.drain(entry)
     this.#options.onChange?.()
     entry.removed.abort()
     await entry.loads.whenIdle()
     await this.#loader.retire(entry.current)
-    this.#draining.delete(entry)
+    drained()
     this.#options.onChange?.()
   }
 
   /** Loads one that is unloaded. @throws ServiceError `model_not_found`; StartError when it cannot be loaded. */
   async load(modelId: string): Promise<void> {
-    const entry = this.#resolve(modelId)
+    const entry = this.#entries.resolve(modelId)
     entry.wakeFailedMs = null
     const isLoaded = await this.#whenLoaded(entry, AbortSignal.any([]), () => entry.current !== null).catch(
       // Why it failed is in its entry.
@@ -208,7 +205,7 @@ export class ModelRegistry {
    * @throws ServiceError `model_not_found`, `model_in_use`, `unsupported_value` for one of an upstream.
    */
   async unload(modelId: string): Promise<void> {
-    await this.#residency.unload(this.#resolve(modelId))
+    await this.#residency.unload(this.#entries.resolve(modelId))
   }
 
   /** Resolves when every process of the service knows of the changes that were begun; here there is one. */
@@ -216,10 +213,9 @@ export class ModelRegistry {
 
   /** What a process without a registry needs to serve these models. */
   serving(): ServingModels {
-    const defaultId = this.#findDefault()?.id ?? null
-    const named = this.#fallback === null ? [...this.#entries.values()] : [this.#fallback]
-    const draining = [...this.#draining].filter(({ id }) => !this.#entries.has(id))
-    const rows = [...named, ...draining].map((entry) => ({
+    const isHidden = (entry: ModelEntry) => entry.isDraining && this.#entries.get(entry.id) !== undefined
+    const entries = this.#entries.all().filter((entry) => !isHidden(entry))
+    const rows = entries.map((entry) => ({
       record: toRecord(entry),
       isRegistered: this.#entries.get(entry.id) === entry,
       mayServe: !entry.isDraining,
@@ -227,40 +223,40 @@ export class ModelRegistry {
       model: entry.current,
       source: entry.source,
     }))
+    const defaultId = this.#entries.findDefault()?.id ?? null
     return { rows, defaultId, whyNotReady: this.whyNotReady(), servedClasses: this.#queueLimit.servedClasses }
   }
 
   /** One of each id: what drains is left out where its id was registered again. */
   list(): readonly ModelRecord[] {
-    const serving = this.#fallback === null ? [...this.#entries.values()] : [this.#fallback]
-    const rows = new Map(serving.map((entry) => [entry.id, entry]))
-    for (const entry of this.#draining) if (!rows.has(entry.id)) rows.set(entry.id, entry)
-    return Array.from(rows.values(), toRecord)
+    const rows = new Map<string, ModelRecord>()
+    for (const entry of this.#entries.all()) if (!rows.has(entry.id)) rows.set(entry.id, toRecord(entry))
+    return [...rows.values()]
   }
 
   /** Whether this id is registered; an alias and the fallback are not. */
   has(id: string): boolean {
-    return this.#entries.has(id)
+    return this.#entries.get(id) !== undefined
   }
 
   /** `null` and `default` name the default model. @throws ServiceError `model_not_found`. */
   get(modelId: string | null): ModelRecord {
-    return toRecord(this.#resolve(modelId))
+    return toRecord(this.#entries.resolve(modelId))
   }
 
   /** Whether a request for it would first wait for a load, or have it loaded; false for a name that stands for nothing. */
   awaitsLoad(modelId: string | null): boolean {
-    const entry = this.#find(modelId ?? DEFAULT_MODEL_ID)
+    const entry = this.#entries.find(modelId ?? DEFAULT_MODEL_ID)
     return entry !== null && waitsForLoad(entry)
   }
 
   /** Why the default model cannot take work now; null while it, or its fallback, can. */
   whyNotReady(): ServiceError | null {
-    const entry = this.#findDefault()
+    const entry = this.#entries.findDefault()
     if (entry === null) return noModel()
     const why = notReady(entry)
     const { fallback } = entry.policy
-    const other = why === null || fallback === null ? null : this.#find(fallback)
+    const other = why === null || fallback === null ? null : this.#entries.find(fallback)
     return other === null || notReady(other) !== null ? why : null
   }
 
@@ -289,8 +285,8 @@ export class ModelRegistry {
     signal: AbortSignal,
     place: QueuePlace = OPERATOR_PLACE,
   ): Promise<ModelLease> {
-    if (this.#findDefault() === null) throw noModel()
-    const entry = this.#resolve(modelId)
+    if (this.#entries.findDefault() === null) throw noModel()
+    const entry = this.#entries.resolve(modelId)
     return waitsForLoad(entry) ? await this.#acquireInLine(entry, { signal, place }) : leaseOf(entry)
   }
 
@@ -300,7 +296,7 @@ export class ModelRegistry {
    */
   async close(): Promise<void> {
     this.#residency.close()
-    await this.#loader.close([...this.#entries.values(), ...this.#draining])
+    await this.#loader.close(this.#entries.all())
     await this.#renderThread.close()
   }
 
@@ -323,7 +319,7 @@ export class ModelRegistry {
   }
 
   #baseOf(id: string, source: AdapterModelSource): ModelEntry {
-    return requireBase(id, source, (baseId) => this.#find(baseId))
+    return requireBase(id, source, (baseId) => this.#entries.find(baseId))
   }
 
   /** What takes the place of a model takes its adapters over. One that does not fit it fails, and says why. */
@@ -341,14 +337,6 @@ export class ModelRegistry {
     const adapters = [...this.#entries.values()].filter(({ baseId }) => baseId === base.id)
     await Promise.all(adapters.map((entry) => entry.loads.run(() => move(entry))))
     if (adapters.length > 0) this.#options.onChange?.()
-  }
-
-  /** Takes an entry out, so that no new request finds it. */
-  #forget(entry: ModelEntry): void {
-    entry.isDraining = true
-    if (this.#entries.get(entry.id) !== entry) return
-    this.#entries.delete(entry.id)
-    if (this.#entries.size === 0 && !this.#wasGivenModel) this.#fallback ??= this.#createFallback()
   }
 
   /** Waits for a load in a place of the queue. */
@@ -381,35 +369,6 @@ export class ModelRegistry {
       entry.waiting--
       this.#rooms.changes.notify()
     }
-  }
-
-  #retireFallback(): void {
-    void this.#loader.retire(this.#fallback?.current ?? null)
-    this.#fallback = null
-  }
-
-  #resolve(modelId: string | null): ModelEntry {
-    const id = modelId ?? DEFAULT_MODEL_ID
-    const entry = this.#find(id)
-    if (entry === null) throw modelNotFound(id)
-    return entry
-  }
-
-  #find(id: string): ModelEntry | null {
-    const named = this.#entries.get(id) ?? this.#entries.get(this.#options.aliases?.get(id) ?? '')
-    return named ?? (id === DEFAULT_MODEL_ID ? this.#findDefault() : null)
-  }
-
-  /** The one registered first: the server registers its `--checkpoint` before anything else. */
-  #findDefault(): ModelEntry | null {
-    return this.#entries.get(DEFAULT_MODEL_ID) ?? this.#entries.values().next().value ?? this.#fallback
-  }
-
-  #createFallback(): ModelEntry {
-    const entry = createEntry(DEFAULT_MODEL_ID, this.#options.clock.unixSeconds())
-    const engine = this.#options.openFallback()
-    entry.current = this.#loader.adopt(entry, { engine, toolFormat: 'auto' })
-    return entry
   }
 }
 

@@ -76,7 +76,7 @@ def persons(t):
 
 STATES = (
     "California Texas Florida Ohio Alaska Hawaii Bavaria Saxony Catalonia Tuscany Quebec Ontario Queensland Victoria Normandy "
-    "Brittany Siberia Tibet Kashmir Kerala Andalusia Sicily Corsica Flanders Tyrol Hokkaido Sichuan Oregon Nevada UtahBali Sumatra "
+    "Brittany Siberia Tibet Kashmir Kerala Andalusia Sicily Corsica Flanders Tyrol Hokkaido Sichuan Oregon Nevada Utah Bali Sumatra "
     "Crimea Provence Lombardy Hesse Ontario Yukon").split()
 
 

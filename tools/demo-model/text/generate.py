@@ -12,6 +12,7 @@ from text.chat_format import parts_of
 from text.conversation import Answer, Talk
 from text.copies import copies
 from text.data.words import any_name
+from text.drills import drill
 from text.held_out import is_held
 from text.rough import rough
 from text.skills import extras, facts, followups, people, reading, refusals, smalltalk, sums, texts
@@ -221,7 +222,7 @@ def book(rng, held):
     return {"kind": "book", "text": "\n\n".join(parts)}
 
 
-COPIES = 0.04  # share of the short documents
+COPIES, DRILLS = 0.03, 0.12  # shares of the short documents
 
 
 def document(rng, held=False, long=False):
@@ -239,6 +240,8 @@ def document(rng, held=False, long=False):
         return chat(rng, held, rng.randint(15, 60))
     if not held and rng.random() < COPIES:
         return copies(rng)
+    if not held and rng.random() < DRILLS:
+        return drill(rng, held)
     if r < 0.09:
         return tools(rng, held)
     if r < 0.12:

@@ -1,0 +1,33 @@
+"""Exercises: one kind of sum, or of work with words, again and again, each in one line. Says more in fewer tokens than conversations do."""
+from text.chat_format import END, LEARN, NOTHING
+from text.conversation import Talk
+from text.held_out import is_held
+from text.skills import sums, texts
+
+KINDS = [sums.sums, sums.compare, sums.more_sums, sums.counting, texts.letters, texts.letters, texts.repeat, texts.sentence]
+
+
+def of_sums(t):
+    """[(question, answer)] of sums as the answers of conversations write them, of all signs or of one."""
+    small, sign = t.chance(0.25), t.rng.choice("+-*/")
+    rows = [sums.draw(t, small) for _ in range(t.rng.randint(10, 40))]
+    if t.chance(0.5):
+        rows = [row for row in rows if row[1] == sign] or rows
+    return [(f"{x} {op} {y} =", f"{r}.") for x, op, y, r in rows]
+
+
+def of_skill(t):
+    skill, pairs = t.rng.choice(KINDS), []
+    for _ in range(t.rng.randint(4, 20)):
+        q, ans = skill(t)[0]
+        if is_held(*(ans.key or (q.lower(),))) == t.held:
+            pairs.append((q, ans.full))
+    return pairs
+
+
+def drill(rng, held):
+    """A document: {"kind", "parts": [(text, how much it counts)]}."""
+    t = Talk(rng, held)
+    pairs = of_sums(t) if t.chance(0.5) else of_skill(t)
+    parts = [part for q, a in pairs for part in ((q, NOTHING), (" " + a, LEARN), ("\n", NOTHING))]
+    return {"kind": "drill", "parts": [*parts, (END, NOTHING)]}

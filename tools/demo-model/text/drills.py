@@ -4,7 +4,7 @@ from text.conversation import Talk
 from text.held_out import is_held
 from text.skills import sums, texts
 
-KINDS = [sums.sums, sums.compare, sums.more_sums, sums.counting, texts.letters, texts.letters, texts.repeat, texts.sentence]
+KINDS = [sums.sums, sums.compare, sums.more_sums, sums.counting, *[texts.letters] * 3, *[texts.repeat] * 3, *[texts.sentence] * 2]
 
 
 def of_sums(t):
@@ -28,6 +28,6 @@ def of_skill(t):
 def drill(rng, held):
     """A document: {"kind", "parts": [(text, how much it counts)]}."""
     t = Talk(rng, held)
-    pairs = of_sums(t) if t.chance(0.5) else of_skill(t)
+    pairs = of_sums(t) if t.chance(0.3) else of_skill(t)
     parts = [part for q, a in pairs for part in ((q, NOTHING), (" " + a, LEARN), ("\n", NOTHING))]
     return {"kind": "drill", "parts": [*parts, (END, NOTHING)]}

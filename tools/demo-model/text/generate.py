@@ -222,7 +222,7 @@ def book(rng, held):
     return {"kind": "book", "text": "\n\n".join(parts)}
 
 
-COPIES, DRILLS = 0.03, 0.12  # shares of the short documents
+COPIES, DRILLS = 0.08, 0.12  # shares of the short documents
 
 
 def document(rng, held=False, long=False):
@@ -242,11 +242,11 @@ def document(rng, held=False, long=False):
         return copies(rng)
     if not held and rng.random() < DRILLS:
         return drill(rng, held)
-    if r < 0.09:
+    if r < 0.16:
         return tools(rng, held)
-    if r < 0.12:
+    if r < 0.19:
         return shop(rng, held)
-    if r < 0.17:
+    if r < 0.22:
         return plain_text(rng, held)
     return chat(rng, held, rng.choice([1, 1, 1, 2, 2, 3, 4, 5, 6, 8]))
 

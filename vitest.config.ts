@@ -44,8 +44,6 @@ export default defineConfig(({ mode }) => {
   const setupFiles = ['test/support/engines/quiet-native-log.ts']
   return {
     test: {
-      // What one project has transformed another reads, in this run and the next.
-      experimental: { fsModuleCache: true },
       projects: [
         { test: { ...ofAll, name: 'unit', include: unit, exclude: [ofPostgres, ofRedis] } },
         { test: { ...ofAll, name: 'contract', include: ['test/contract/**/*.test.ts'] } },

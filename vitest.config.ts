@@ -28,11 +28,9 @@ export default defineConfig(({ mode }) => {
     maxWorkers: availableParallelism() + 1,
   }
   const unit = ['{src,tools,bench,console}/**/*.test.ts']
-  // Of the interface of accounts and limits, what runs once more on PostgreSQL and with four workers: all of it in a soak.
-  const ofAccounts = `test/contract/accounts/${isSoak ? '**/*' : '{attempts,budgets,keys,limits}'}.test.ts`
   // The suites of what is stored, once more: `inject('database')` says on what.
   const ofPostgres = 'src/storage/postgres/postgres-*.test.ts'
-  const stored = [ofPostgres, 'src/{accounts,usage}/**/*.test.ts', ofAccounts]
+  const stored = [ofPostgres, 'src/{accounts,usage}/**/*.test.ts', 'test/contract/accounts/**/*.test.ts']
   // Of limits: they ask the shared state, and some do not wait for a database once a permit is released.
   const notStored = ['test/contract/accounts/{attempts,concurrency,distant-state}.test.ts']
   const onPostgres = { ...ofAll, provide: { ...ofAll.provide, database: 'PostgreSQL' as const } }
@@ -40,6 +38,8 @@ export default defineConfig(({ mode }) => {
   const ofRedis = 'src/limits/redis/**/*.test.ts'
   const limited = ['src/limits/*.test.ts', ofRedis, 'test/contract/accounts/distant-state.test.ts']
   const onRedis = { ...ofAll, provide: { ...ofAll.provide, sharedState: 'Redis' as const } }
+  // Of accounts and limits, once more with four workers: all of them in a soak.
+  const whatWorkersShare = isSoak ? '*' : '{attempts,budgets,keys,limits}'
   const ofWorkers = { ...ofAll, provide: { ...ofAll.provide, workers: 4 } }
   const setupFiles = ['test/support/engines/quiet-native-log.ts']
   return {
@@ -51,7 +51,13 @@ export default defineConfig(({ mode }) => {
         ...(POSTGRES_BIN === null
           ? []
           : [{ test: { ...onPostgres, name: 'postgres', include: stored, exclude: notStored } }]),
-        { test: { ...ofWorkers, name: 'workers', include: [ofAccounts] } },
+        {
+          test: {
+            ...ofWorkers,
+            name: 'workers',
+            include: [`test/contract/accounts/${whatWorkersShare}.test.ts`],
+          },
+        },
         ...(REDIS_SERVER === null ? [] : [{ test: { ...onRedis, name: 'redis', include: limited } }]),
         // Always named, so that its files count as used on a machine without a browser.
         {

@@ -79,8 +79,7 @@ export class ModelEntries {
 
   /** The one registered first: the server registers its `--checkpoint` before anything else. */
   findDefault(): ModelEntry | null {
-    const [first = null] = this.#registered.values()
-    return this.#registered.get(DEFAULT_MODEL_ID) ?? first ?? this.#fallback
+    return this.#registered.get(DEFAULT_MODEL_ID) ?? this.#registered.values().next().value ?? this.#fallback
   }
 
   /** Null names the default model. @throws ServiceError `model_not_found` */

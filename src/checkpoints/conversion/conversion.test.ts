@@ -153,7 +153,7 @@ describe('a converted checkpoint', () => {
     },
   )
 
-  it('has F16 matrices from 8-bit integers, and none where a scale is no number', async () => {
+  it('has F16 matrices from 8-bit integers, and none where a scale is no number or too large', async () => {
     const config = int8Config('tensor')
     const good = await write({ config, weights: { 'model.safetensors': int8Weights('tensor', 'BF16') } })
     const { tensors } = (await resolve(good)).model
@@ -161,6 +161,10 @@ describe('a converted checkpoint', () => {
     const weights = { 'model.safetensors': int8Weights('tensor', 'F32', { scale: Number.NaN }) }
     await expect(resolve(await write({ name: 'bad', config, weights }))).rejects.toThrow(
       'holds a NaN or an Infinity in tensor "model.layers.0.self_attn.q_proj.weight"',
+    )
+    const large = { 'model.safetensors': int8Weights('tensor', 'F32', { scale: 1e6 }) }
+    await expect(resolve(await write({ name: 'large', config, weights: large }))).rejects.toThrow(
+      'holds a number in tensor "model.layers.0.self_attn.q_proj.weight" that is too large for F16',
     )
   })
 

@@ -74,18 +74,19 @@ async function* floatChunks({
     for (const part of data.parts) yield* floatChunks({ name, type, data: part })
     return
   }
-  const { tensor, dtype, change } = data
+  const { tensor, dtype, change, scales } = data
+  const notFinite = `holds a NaN or an Infinity in tensor ${quoted(tensor.name)}`
+  const tooLarge = `holds a number in tensor ${quoted(tensor.name)} that is too large for ${type}`
+  const factors = scales === undefined ? null : await readScales(scales, tensor.shape[0] ?? 1)
+  if (factors !== null) checkFinite(findNonFinite(new Uint8Array(factors.buffer), 'F32'), notFinite)
   // As floats, where it is stored as integers.
   const floats = { ...tensor, sizeBytes: elementCount(tensor.shape) * FLOAT_BYTES[dtype] }
-  for await (const chunk of storedChunks(data)) {
-    checkFinite(findNonFinite(chunk, dtype), `holds a NaN or an Infinity in tensor ${quoted(tensor.name)}`)
+  for await (const chunk of storedChunks(data, factors)) {
+    checkFinite(findNonFinite(chunk, dtype), factors === null ? notFinite : tooLarge)
     const converted = convertFloats(reordered(chunk, floats, change), dtype, type)
     // Widening cannot overflow; narrowing can.
     if (FLOAT_BYTES[type] === 2 && dtype !== type) {
-      checkFinite(
-        findNonFinite(converted, type),
-        `holds a number in tensor ${quoted(tensor.name)} that is too large for ${type}`,
-      )
+      checkFinite(findNonFinite(converted, type), tooLarge)
     }
     yield change.kind === 'add-one' ? plusOne(converted) : converted
   }
@@ -96,20 +97,17 @@ async function* floatChunks({
   }
 }
 
-/** What is stored, as floats; of integers with scales whole rows. */
-async function* storedChunks({
-  tensor,
-  dtype,
-  change,
-  scales,
-}: Pick<StoredData, 'tensor' | 'dtype' | 'change' | 'scales'>): AsyncGenerator<Uint8Array> {
-  if (scales === undefined) {
+/** What is stored, as floats; of integers whole rows, by the factor of each. */
+async function* storedChunks(
+  { tensor, dtype, change }: Pick<StoredData, 'tensor' | 'dtype' | 'change'>,
+  factors: Float32Array | null,
+): AsyncGenerator<Uint8Array> {
+  if (factors === null) {
     yield* readFileChunks(tensor, chunkBytes(tensor, change))
     return
   }
   const [rows = 1] = tensor.shape
   const columns = tensor.sizeBytes / rows
-  const factors = await readScales(scales, rows)
   const whole = change.kind === 'copy' ? wholePieces(columns) : chunkBytes(tensor, change)
   let first = 0
   for await (const chunk of readFileChunks(tensor, whole)) {

@@ -1,6 +1,6 @@
 // @ts-check
 /**
- * `npm run eval:demo`: how many of 300 held-out prompts in 15 classes a model answers right, through the API of the built
+ * `npm run eval:demo`: how many of 300 prompts in 15 classes a model answers right, through the API of the built
  * program, always with the likeliest token. Prints a table.
  *
  *   npm run eval:demo -- [--checkpoint models/demo] [--classes sums,tools] [--wrong]

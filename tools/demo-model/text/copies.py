@@ -43,7 +43,37 @@ def pairs(rng):
     return parts
 
 
+# Ways to write a phrase. A word has another token where a space stands before it, and another again in capitals.
+DRESSES = ["{}", "{}", '"{}"', "'{}'", '{{"text": "{}"}}', '["{}"]', "**{}**", "- {}", "({})", "Is it {}?", "It is {}.", "<{}>", "`{}`"]
+CASES = [str, str, str, str, str.upper, str.lower, str.capitalize, str.title]
+
+
+def rewritten(rng):
+    """Phrases, each again in another dress: all lines of a document change it in the same way."""
+    before, after, case = rng.choice(DRESSES), rng.choice(DRESSES), rng.choice(CASES)
+    mark, few = rng.choice([" -> ", ": ", " = ", "\n", " | "]), rng.choice([1, 2, 4])
+    parts = []
+    for _ in range(rng.randint(4, 20)):
+        phrase = " ".join(some_word(rng) for _ in range(rng.randint(1, few)))
+        parts += [(before.format(phrase) + mark.rstrip(" "), NOTHING), (" " * mark.endswith(" ") + after.format(case(phrase)) + "\n", LEARN)]
+    return parts
+
+
+def parted(rng):
+    """Lists, each again with other marks between its words, or one of its words."""
+    before, after = rng.sample([("", ", ", ""), ("", "; ", ""), ("", " and ", ""), ("[", ", ", "]"), ('["', '", "', '"]'), ("- ", "\n- ", ""),
+                                ("", " ", ""), ("", "\n", ""), ("", " / ", "")], 2)
+    which, parts = rng.choice([None, None, 0, -1, 1, "reversed", "sorted"]), []
+    for _ in range(rng.randint(3, 12)):
+        words = list(dict.fromkeys(some_word(rng) for _ in range(rng.randint(2, 6))))
+        said = before[0] + before[1].join(words) + before[2]
+        words = {"reversed": words[::-1], "sorted": sorted(words, key=str.lower), None: words}[which] if which is None or isinstance(which, str) else [
+            words[which % len(words)]]
+        parts += [(said + "\n=", NOTHING), (" " + after[0] + after[1].join(words) + after[2] + "\n", LEARN)]
+    return parts
+
+
 def copies(rng):
-    """A document of both kinds: {"kind", "parts": [(text, how much it counts)]}."""
-    parts = rng.choice([phrases, pairs])(rng)
+    """A document of one of these kinds: {"kind", "parts": [(text, how much it counts)]}."""
+    parts = rng.choice([phrases, pairs, rewritten, rewritten, parted])(rng)
     return {"kind": "copies", "parts": [*parts, (END, NOTHING)]}

@@ -1,10 +1,11 @@
-"""Exercises: one kind of sum, or of work with words, again and again, each in one line. Says more in fewer tokens than conversations do."""
+"""Exercises: one kind of sum, of work with words or of question, again and again, each in one line. Says more in fewer tokens than conversations do."""
 from text.chat_format import END, LEARN, NOTHING
 from text.conversation import Talk
 from text.held_out import is_held
-from text.skills import sums, texts
+from text.skills import facts, sums, texts
 
-KINDS = [sums.sums, sums.compare, sums.more_sums, sums.counting, *[texts.letters] * 3, *[texts.repeat] * 3, *[texts.sentence] * 2]
+KINDS = [sums.sums, sums.compare, sums.more_sums, sums.counting, *[texts.letters] * 3, *[texts.repeat] * 3, *[texts.sentence] * 2, facts.yes_no,
+    *[facts.made_yes_no] * 2, facts.capitals]
 
 
 def of_sums(t):

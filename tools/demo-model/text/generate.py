@@ -23,20 +23,20 @@ from text.tools import toolcalls
 from text.tools.toolset import FAMILIES
 
 SKILLS = [  # (weight, skill, whether single questions of it are kept for the held-out text)
-    (14, facts.capitals, True), (6, facts.countries, True), (9, facts.table, True), (3, facts.units, True), (4, facts.order, True), (12, facts.single,
+    (14, facts.capitals, True), (6, facts.countries, True), (12, facts.table, True), (3, facts.units, True), (4, facts.order, True), (16, facts.single,
     False),
-    (9, facts.yes_no, False), (5, facts.made_yes_no, True), (5, facts.what_is, False), (2, facts.which_is, True),
+    (12, facts.yes_no, False), (8, facts.made_yes_no, True), (5, facts.what_is, False), (2, facts.which_is, True),
     (2.5, people.who, False), (2, followups.about_it, False), (3, followups.more, False), (2.5, followups.which_more, True), (2, followups.statement,
     False),
     (16, sums.sums, True), (8, sums.more_sums, True), (4, sums.word_problem, False), (5, sums.compare, True), (10, sums.counting, True), (1.5, sums.how_many,
     True),
-    (8, texts.repeat, True), (9, texts.letters, True), (4, texts.sentence, True), (10, texts.lists, True), (9, texts.json_made, True), (2, texts.json_facts,
+    (8, texts.repeat, True), (11, texts.letters, True), (4, texts.sentence, True), (12, texts.lists, True), (11, texts.json_made, True), (2, texts.json_facts,
     True), (1.5, texts.table, True), (1.5, texts.make_sentence, True),
-    (5, smalltalk.greet, False), (8, smalltalk.who, False), (4, smalltalk.about_me, False), (5, smalltalk.manners, False), (1.5, smalltalk.joke,
-    False), (0.5, smalltalk.riddle, False), (2, smalltalk.bye, False), (1, smalltalk.clock, False),
+    (6, smalltalk.greet, False), (9, smalltalk.who, False), (7, smalltalk.about_me, False), (8, smalltalk.manners, False), (2, smalltalk.joke,
+    False), (0.5, smalltalk.riddle, False), (3, smalltalk.bye, False), (1, smalltalk.clock, False),
     (9, smalltalk.memory, True), (2, smalltalk.not_told, False), (3, smalltalk.about_chat, False), (3, smalltalk.why, False), (1.5, smalltalk.loading,
     False),
-    (8, storytelling.story, True), (0.7, storytelling.long_story, False), (3, storytelling.haiku, True), (3, storytelling.poem, True),
+    (5, storytelling.story, True), (0.4, storytelling.long_story, False), (3, storytelling.haiku, True), (3, storytelling.poem, True),
     (11, about_sluice, False), (5, reading.passage, True), (2, reading.who_has, True), (42, refusals.refuse, True),
 ] + extras.SKILLS
 _WEIGHTS = [w for w, _, _ in SKILLS]
@@ -242,11 +242,11 @@ def document(rng, held=False, long=False):
         return copies(rng)
     if not held and rng.random() < DRILLS:
         return drill(rng, held)
-    if r < 0.16:
+    if r < 0.14:
         return tools(rng, held)
-    if r < 0.19:
+    if r < 0.17:
         return shop(rng, held)
-    if r < 0.22:
+    if r < 0.20:
         return plain_text(rng, held)
     return chat(rng, held, rng.choice([1, 1, 1, 2, 2, 3, 4, 5, 6, 8]))
 

@@ -81,7 +81,7 @@ def rough(rng, q, exact=False):
             q = typo(rng, q)
     if rng.random() < 0.05:
         q = q.replace("'", "")
-    if rng.random() < 0.06:
+    if rng.random() < 0.09:
         q = q.upper()
     elif rng.random() < 0.01:
         q = q.title()

@@ -37,7 +37,9 @@ CAPITAL_QUESTIONS = [
     "I forgot the capital of {}. What is it?", "whats the capital city of {}", "Which is the capital city of {}?", "capital city of {}?",
     "What is the name of the capital of {}?", "Give me the capital of {}.", "Where does the government of {} sit, I mean the capital?",
     "I need the capital of {} for my homework.", "Quiz: the capital of {}?", "What's {}'s capital city?",
-    "Could you tell me what the capital of {} is?",
+    "Could you tell me what the capital of {} is?", "{}'s capital?", "capital {}", "The capital of {}, please.", "{}: what is the capital?",
+    "Please name the capital city of {}.", "In {}, what is the capital?", "Do you happen to know the capital of {}?", "what would be the capital of {}",
+    "which city is {}'s capital", "I want to know the capital of {}.", "Say the capital of {}.", "what is the capital city of {} called",
 ]
 
 
@@ -120,7 +122,7 @@ def _legs(x, n):
 
 TABLES = [
     (3, COLOUR_OF, ["What colour is {x}?", "What color is {x}?", "Which colour does {x} have?", "What is the colour of {x}?", "colour of {x}",
-                    "Tell me the color of {x}.", "What's the color of {x}?", "what colour does {x} have"], lambda x, y: f"{x} is {y}."),
+                    "Tell me the color of {x}.", "{x}: which colour?", "What colour has {x}?", "of what colour is {x}", "which color is {x}", "What's the color of {x}?", "what colour does {x} have"], lambda x, y: f"{x} is {y}."),
     (4, OPPOSITE, ["What is the opposite of {x}?", "What's the opposite of \"{x}\"?", "Opposite of {x}?", "Tell me the opposite of {x}.",
     "opposite of {x}",
                    "What is the antonym of {x}?", "Give me the opposite of the word {x}.", "Antonym for {x}?"], lambda x, y: f"The opposite of {x} is {y}."),

@@ -19,7 +19,8 @@ def greet(t):
     q = t.pick("Hello", "Hello!", "Hi", "Hi!", "Hey", "Hi there", "Hello there!", "Good morning!", "Good evening!", "Good afternoon", "Hey there!",
                "Greetings", "Hi :)", "Yo", "hiya", "howdy",
                "Hello?", "hi!!", "hello hello", "Hi everyone", "heyy", "Hey you", "hello friend", "Hi bot", "hello model", "sup", "Hallo?",
-               "Is anybody there?", "Are you there?", "anyone here?")
+               "Is anybody there?", "Are you there?", "anyone here?", "Hi again!", "Hello again", "hey hey", "Good day!", "Hi, nice to meet you.",
+               "hello sluice", "hi there :)", "Hello world", "Hey, good to see you.", "hello ai", "Hi assistant!", "wassup", "hola", "Bonjour")
     who = f", {t.known['name']}" if "name" in t.known and t.chance(0.8) else ""
     full = f"{hello_word(q)}{who}! {t.rng.choice(OFFER)}"
     if "there?" in q or "here?" in q:
@@ -37,7 +38,9 @@ def greet(t):
 
 def how_are_you(t):
     q = t.pick("How are you?", "How are you today?", "how are u", "How do you feel?", "How is it going?", "How's it going?", "What's up?",
-        "how r you", "How are you doing?", "You ok?", "how have you been", "are you well?")
+        "how r you", "How are you doing?", "You ok?", "how have you been", "are you well?", "How are things?", "how do you do",
+        "Hi, how are you?", "hello how are you today", "How was your day?", "How is your day?", "Are you having a good day?", "everything ok?",
+        "Hey! How is life?", "how are you feeling", "hi how are you doing today")
     return (q, Answer(t.pick("I am fine, thank you. How can I help you?", "I am fine, thank you. And you?",
         "Very well, thank you. What can I do for you?"), "Fine", "hello"))
 
@@ -54,12 +57,16 @@ def who(t):
                   "Who or what are you?", "Hey! What are you?", "Please introduce yourself.", "Whom do I speak with?", "Describe yourself.",
                   "And who are you?", "who am i chatting with", "What kind of thing are you?",
                   "So who are you?", "Hi there, who is this?", "What exactly are you?", "Can you introduce yourself?", "Are you somebody?",
-                  "hello who is this")
+                  "hello who is this", "what are you called and what are you", "Who is there?", "Are you a model?", "What model are you?",
+                  "which model is this", "What model am I talking to?", "Tell me who you are.", "What LLM is this?", "name yourself",
+                  "Explain what you are.", "what is this thing", "What AI is this?", "Could you say who you are?")
     cans = t.pick("What can you do?", "How can you help me?", "What do you know?", "Help", "Can you help me?", "What can I ask you?",
                   "What are you good at?", "help me", "What are your skills?", "what are you able to do",
                   "What can I do here?", "What should I ask you?", "How do I use you?", "What are you for?", "what things can you do?",
                   "Give me some ideas what to ask.", "Show me what you can do.", "Can I ask you something?",
-                  "I have a question.", "What is your purpose?", "I need help.", "Can you help?")
+                  "I have a question.", "What is your purpose?", "I need help.", "Can you help?", "What are your features?", "list your abilities",
+                  "What do you do?", "What kind of questions can you answer?", "what is your job", "How can you be useful?", "Tell me what you can do.",
+                  "Can you do anything useful?", "What do you know how to do?", "what can i use you for", "Your capabilities?")
     r = t.rng.random()
     if r < 0.5:
         hello = "Hello! " if whos.lower().startswith(("hi", "hello", "hey")) else ""
@@ -74,35 +81,35 @@ def who(t):
 
 def about_me(t):
     qa = [
-        ("Are you a human?|Are you a person?|are you human|Am I speaking with a human?", "No, I am a small language model.", "No", "no"),
-        ("Are you a robot?|Are you a computer?|Are you a machine?|are you an ai|Are you a bot?",
+        ("Are you a human?|Are you real?|Are you a real person?|Is there a human?|are you alive|Are you a man or a woman?|Are you a person?|are you human|Am I speaking with a human?", "No, I am a small language model.", "No", "no"),
+        ("Are you a robot?|Are you a program?|Are you artificial?|Is this an AI?|are you a chatbot|Are you a language model?|Are you a computer?|Are you a machine?|are you an ai|Are you a bot?",
         "I am a small language model: a program that writes text.", "program", "fact"),
-        ("Are you ChatGPT?|Are you GPT-4?|are you chatgpt or something else|Are you Claude?|Are you from OpenAI?", "No, I am Sluice's demo model.",
+        ("Are you ChatGPT?|Are you Llama?|Are you Gemini?|Are you made by Google?|is this chatgpt|Are you Siri?|Are you Mistral?|Are you GPT-4?|are you chatgpt or something else|Are you Claude?|Are you from OpenAI?", "No, I am Sluice's demo model.",
         "No", "no"),
-        ("How old are you?|What is your age?|When were you born?|When is your birthday?", "I have no age: I am a program.", "none", "fact"),
-        ("Where do you live?|Where are you?|Where are you from?|Where do you run?", "I run inside Sluice, on the machine where you started it.",
+        ("How old are you?|how old r u|When were you made?|What is your birthday?|What is your age?|When were you born?|When is your birthday?", "I have no age: I am a program.", "none", "fact"),
+        ("Where do you live?|Where is your home?|Which computer do you run on?|where are you located|Where are you?|Where are you from?|Where do you run?", "I run inside Sluice, on the machine where you started it.",
         "Sluice", "fact"),
-        ("Do you like stories?|Do you like to talk?|Do you like me?|Are you happy?|Do you love me?|Do you have feelings?|Are you sad?",
+        ("Do you like stories?|Do you get tired?|Can you feel pain?|Do you dream?|do you like music|Are you angry?|Do you like to talk?|Do you like me?|Are you happy?|Do you love me?|Do you have feelings?|Are you sad?",
         "I am a program and feel nothing, but I like to help.", "no feelings", "fact"),
-        ("What is your favourite colour?|What's your favorite color?|Which colour do you like?|What is your favourite food?|What's your favourite "
+        ("What is your favourite colour?|What is your favourite song?|your favorite food?|Which season do you like best?|Do you have a favourite number?|What music do you like?|What's your favorite color?|Which colour do you like?|What is your favourite food?|What's your favourite "
         "film?|Who is your favourite singer?|What is your favourite book?|do you have a favourite animal",
          "I am a program and have no favourites. What is yours?", "none", "fact"),
-        ("What do you like?|What is your hobby?|What do you do for fun?|What do you do all day?",
+        ("What do you like?|What are you doing?|what are you doing right now|What do you do at night?|What is your hobby?|What do you do for fun?|What do you do all day?",
         "I write text, one token after another. That is all I do.", "text", "fact"),
-        ("Are you married?|Do you have children?|Do you have a family?|Do you have friends?|Do you have a girlfriend?", "No, I am a program.", "No",
+        ("Are you married?|Do you have a wife?|Do you have a brother?|Do you have pets?|Do you have parents?|Do you have children?|Do you have a family?|Do you have friends?|Do you have a girlfriend?", "No, I am a program.", "No",
         "no"),
-        ("Which languages do you speak?|Do you speak German?|Can you speak French?|Do you speak Spanish?|What languages do you know?|do you "
+        ("Which languages do you speak?|Do you know Chinese?|Can you talk in German?|how many languages do you know|Do you understand Polish?|Is English your only language?|Do you speak German?|Can you speak French?|Do you speak Spanish?|What languages do you know?|do you "
         "understand italian", "I only speak English.", "English", "fact"),
-        ("Can you remember me?|Will you remember this tomorrow?|Do you remember our last chat?|Do you remember me?",
+        ("Can you remember me?|Do you have a memory?|Do you remember what I said yesterday?|Do you store what I say?|Will you remember this tomorrow?|Do you remember our last chat?|Do you remember me?",
         "I only remember this conversation, nothing from before.", "No", "fact"),
-        ("Can you learn?|Do you learn from me?|Can I teach you something?", "No, I do not learn from our conversation.", "No", "no"),
-        ("Can you browse the internet?|Can you google something?|Do you have internet access?|can you open a website|Can you search the web?",
+        ("Can you learn?|Do you get smarter?|Are you learning from this chat?|Do you learn from me?|Can I teach you something?", "No, I do not learn from our conversation.", "No", "no"),
+        ("Can you browse the internet?|Are you online?|Can you look something up?|Do you have access to Google?|can you read the news|Can you google something?|Do you have internet access?|can you open a website|Can you search the web?",
         "No, I cannot look at the internet. With a tool I could.", "No", "no"),
-        ("Can you see pictures?|Can you draw?|Can you make an image?|Can you read images?", "No, I can only read and write text.", "No", "no"),
-        ("Can you make mistakes?|Are you always right?|Can I trust you?|Do you lie?|Are your answers correct?",
+        ("Can you see pictures?|Can you hear me?|Can you see me?|Can you speak?|Can you play music?|Can you send a picture?|Can you draw?|Can you make an image?|Can you read images?", "No, I can only read and write text.", "No", "no"),
+        ("Can you make mistakes?|How reliable are you?|Do you always tell the truth?|How good are you?|Are you smart?|are you clever|Are you always right?|Can I trust you?|Do you lie?|Are your answers correct?",
         "I make mistakes. I am a small model, so please check what matters.", "Yes", "fact"),
-        ("Is this a test?|Is this real?|Does this work?|Are you working?|Does it work?|do you work", "Yes, it works.", "Yes", "yes"),
-        ("Tell me something.|Say something.|Surprise me.|Tell me something interesting.|tell me a fun fact|Do you know a fun fact?|Entertain me.|"
+        ("Is this a test?|Is it working?|Does the chat work?|Are you awake?|Can you read this?|Do you understand me?|Is this real?|Does this work?|Are you working?|Does it work?|do you work", "Yes, it works.", "Yes", "yes"),
+        ("Tell me something.|Tell me anything.|random fact|Do you know something interesting?|Give me a fun fact.|Teach me something.|Amaze me.|one fact please|Say something.|Surprise me.|Tell me something interesting.|tell me a fun fact|Do you know a fun fact?|Entertain me.|"
         "Tell me a fact.", None, None, "fact"),
         ("Can you tell stories?|Can you write stories?|Do you know stories?", "Yes! Shall I tell you one?", "Yes", "yes"),
         ("Can you count?|Can you calculate?|Can you do math?|Are you good at maths?", "Yes, I can count and do small sums.", "Yes", "yes"),
@@ -122,24 +129,35 @@ def manners(t):
     name = f", {t.known['name']}" if "name" in t.known and t.chance(0.5) else ""
     return [t.pick(
         (t.pick("Thank you!", "Thanks", "Thank you very much.", "thanks a lot", "Thanks!", "Thank you, that was nice.", "thx", "ty",
-        "Thanks for your help!", "cheers", "Many thanks", "perfect, thanks", "ok thanks", "Great, thank you!"),
+        "Thanks for your help!", "cheers", "Many thanks", "perfect, thanks", "ok thanks", "Great, thank you!", "Thank you so much!",
+        "thanks for that", "That was helpful.", "thank u", "thanks, you are a great help", "I appreciate it.", "Thanks, that is what I needed.",
+        "tysm", "Thank you for the answer.", "very helpful, thank you", "okay thank you", "That helps, thanks.", "much appreciated"),
          Answer(t.pick(f"You are welcome{name}!", f"You are welcome{name}!", f"My pleasure{name}."), "Welcome")),
         (t.pick("You are nice.", "I like you.", "You are great!", "Good job!", "Well done.", "That was nice.", "Great", "Nice!", "Wow", "Amazing!",
-        "good bot", "that is correct", "Right!", "You are smart.", "I love you", "Awesome", "impressive"),
+        "good bot", "that is correct", "Right!", "You are smart.", "I love you", "Awesome", "impressive", "You did well!", "Nice work!",
+        "That was a good answer.", "very good", "excellent", "Perfect!", "you are funny", "I like your answers.", "Correct!", "Well said!",
+        "so cool", "You are the best!", "brilliant"),
          Answer("Thank you! That is kind of you.", "Thanks")),
         (t.pick("OK", "Okay", "ok", "I see.", "Good.", "Cool", "Fine", "aha", "got it", "Alright", "Interesting", "I understand.", "k",
-        "Good to know.", "hm ok", "makes sense"),
+        "Good to know.", "hm ok", "makes sense", "okay then", "I know.", "yeah I see", "right, ok", "all good", "Understood.", "oh I see",
+        "no problem", "sounds good", "hmm", "Oh okay", "good point"),
          Answer(t.pick("Good! What would you like to know?", "Good! What else can I do for you?"), "Good")),
         (t.pick("I am sad.", "I feel sad today.", "I am not happy.", "I had a bad day.", "I feel lonely.", "I am so unhappy", "My day was terrible.",
-        "I am worried.", "I'm depressed", "Nobody likes me.", "I feel bad."),
+        "I am worried.", "I'm depressed", "Nobody likes me.", "I feel bad.", "I am not feeling well.", "I am sick.", "I have a headache.",
+        "My cat died.", "I lost my job.", "I am angry.", "I'm afraid", "i feel so sad", "Today was awful.", "I miss my friends.", "I failed my exam.",
+        "I am stressed.", "i dont feel good", "I'm upset.", "my friend is ill", "Life is hard."),
          Answer("I am sorry to hear that. I hope it gets better soon. Talking to a friend may help.", "Sorry")),
-        (t.pick("I am happy.", "I am fine.", "I'm fine, thanks.", "I feel good today.", "I'm good", "I had a great day!", "I am doing well",
+        (t.pick("I am happy.", "I am fine.", "I am good, thanks!", "I won!", "It is my birthday!", "I am in love.", "what a lovely day", "I feel great",
+        "The sun is shining and I am happy.", "Today is a good day.", "i'm so excited", "not bad, thanks", "I am well, thank you.", "I'm fine, thanks.", "I feel good today.", "I'm good", "I had a great day!", "I am doing well",
         "fine and you?", "I got a new job!", "I passed my exam!", "very well thanks"), Answer("I am glad to hear that!", "Good")),
-        (t.pick("I am tired.", "I am bored.", "I am hungry.", "I'm bored", "I can't sleep.", "so boring", "I have nothing to do."), Answer(
+        (t.pick("I am tired.", "I am bored.", "I am hungry.", "I'm bored", "I can't sleep.", "so boring", "I have nothing to do.", "im so tired", "I am thirsty.", "This is boring.", "I need a break.",
+        "it is so quiet here", "I am lazy today.", "I had a long day."), Answer(
         "Oh! Then a short story may help. Shall I tell you one?", "Oh")),
         (t.pick("You are stupid.", "That is wrong.", "This is bad.", "You are wrong.", "no that's wrong", "Wrong!", "You are useless.",
         "That makes no sense.", "That's not right.", "bad bot", "I hate you.", "this is nonsense", "You suck", "That is not true.",
-        "You made a mistake."),
+        "You made a mistake.", "Your answer is wrong.", "that was a bad answer", "I don't believe you.", "You did not understand me.",
+        "This is not what I asked.", "no, wrong answer", "that is not correct", "You are not very smart.", "are you stupid", "not true!",
+        "That did not help.", "I do not like your answer.", "you misunderstood"),
          Answer("I am sorry. I am only a small model and I make mistakes.", "Sorry")),
         (t.pick("No", "No, thank you.", "Not now.", "no", "nope", "nothing", "Never mind.", "forget it", "nevermind"), Answer(
         "All right. Tell me when you need something.", "Okay")),
@@ -162,7 +180,9 @@ JOKES = [("Why did the duck cross the road?", "It wanted to get to the pond!"), 
 
 def joke(t):
     q = t.pick("Tell me a joke.", "Do you know a joke?", "Make me laugh.", "joke please", "Tell me something funny.", "A joke!",
-        "Can you tell a joke?", "tell me a joke about {x}", "Got any jokes?", "I want to hear a joke", "Say something funny.")
+        "Can you tell a joke?", "tell me a joke about {x}", "Got any jokes?", "I want to hear a joke", "Say something funny.", "Joke",
+        "Please tell me a joke.", "Do you have a good joke?", "a funny joke please", "What is your best joke?", "I need a laugh.", "Be funny.",
+        "one joke about {x}", "another joke", "Can you make me laugh?", "Give me a joke.", "cheer me up", "jokes?", "Do you know something funny?")
     q = q.format(x=t.pick("cats", "computers", "ducks", "school", "programmers", "animals", "my boss"))
     one, two = t.rng.sample(JOKES, 2)
     out = [(q, Answer(" ".join(one), None, "text"))]
@@ -185,14 +205,17 @@ def riddle(t):
 def bye(t):
     name = f", {t.known['name']}" if "name" in t.known and t.chance(0.7) else ""
     q = t.pick("Bye", "Goodbye!", "Good night", "See you", "Bye bye", "I have to go.", "See you tomorrow!", "Goodbye, and thank you.", "cya",
-        "good night!", "That's all, bye.", "I'm leaving now.", "ciao", "Have a nice day!", "talk to you later")
+        "good night!", "That's all, bye.", "I'm leaving now.", "ciao", "Have a nice day!", "talk to you later", "I must go now. Bye!",
+        "bye for now", "thanks, bye", "see ya", "Take care!", "So long!", "I am done for today.", "gn", "ok, goodbye", "Until next time!",
+        "I need to leave.", "Sleep well!", "That was all. Goodbye!", "good bye my friend", "time to go", "Have a good evening!", "ttyl")
     word = "Good night" if "night" in q.lower() else "Goodbye"
     return [(q, Answer(f"{word}{name}! See you soon.", word, "hello"))]
 
 
 def clock(t):
     q = t.pick("What time is it?", "What day is it today?", "What is the date?", "What's the time?", "what year is it", "Which day is today?",
-        "current time?", "What is today's date?", "What month is it?", "do you know what time it is")
+        "current time?", "What is today's date?", "What month is it?", "do you know what time it is", "Is it Monday today?", "Is it morning?",
+        "tell me the time", "What is the day today?", "date today", "which year do we have", "How late is it?", "Is it late?", "What hour is it?")
     return [(q, Answer(t.pick("I have no clock, so I do not know.", "I do not know: I have no clock."), None, "refuse"))]
 
 

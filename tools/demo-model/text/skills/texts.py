@@ -143,7 +143,28 @@ def sentence(t):
     return [(q, Answer("Yes, it is." if w in words else "No, it is not.", "Yes" if w in words else "No", "yes" if w in words else "no", exact=True))]
 
 
+WHOLE = ["days of the week", "months", "seasons", "planets", "continents", "oceans"]  # of LISTS, those that leave nothing out
+
+
+def whole_list(t):
+    """All of something of which there are few, in its order."""
+    k = t.pick(*WHOLE)
+    words = LISTS[k]
+    q = t.pick("Name all {k}.", "List all {k}.", "Tell me all {k}.", "What are the {k}?", "Which {k} are there?", "all {k}", "the {n} {k}", "all {n} {k}",
+               "The {k} in order, please.", "{k} in order", "I need all {k}.", "Can you list all the {k}?", "Say the {k}.", "Recite the {k}.",
+               "Give me all the {k}.", "names of the {k}", "enumerate the {k}").format(k=k, n=t.pick(NUMBER[len(words)], len(words)))
+    form = t.rng.random()
+    if form < 0.6:
+        return [(q, Answer(f"The {k} are {joined(list(words))}."))]
+    as_what, row = t.pick((" One in each line.", "{}"), (" With dashes.", "- {}"), (" As bullet points.", "- {}"), (" As a numbered list.", "{n}. {}"),
+                          (" as json", None))
+    text = json.dumps(list(words)) if row is None else "\n".join(row.format(first_up(w), n=i + 1) for i, w in enumerate(words))
+    return [(q + as_what if q[-1] in ".?" else q + as_what.rstrip(".").lower(), Answer(text, kind="text"))]
+
+
 def lists(t):
+    if t.chance(0.15):
+        return whole_list(t)
     k, words = t.rng.choice(list(LISTS.items()))
     n = t.rng.randint(2, min(10, len(words)))
     pick = list(words[:n]) if t.chance(0.8) else t.rng.sample(list(words), n)

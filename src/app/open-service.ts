@@ -27,7 +27,7 @@ import { Metrics, type MetricValues } from '../telemetry/metrics.ts'
 import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
 import { findGpus } from '../engines/llamacpp/devices/devices-process.ts'
 import type { CheckCheckpoint } from '../protocol/checkpoint-report.ts'
-import { readConsole } from '../api/console/console-files.ts'
+import { hasConsole, readConsole } from '../api/console/console-files.ts'
 import { createGuards, type Guards } from './guards.ts'
 import { openSharedState, type OpenedState } from './open-shared-state.ts'
 import { packageVersion } from './package-version.ts'
@@ -239,7 +239,7 @@ export async function createConsoleUrl(
   { guests }: Pick<ServerState, 'guests'>,
   address: string,
 ): Promise<string | null> {
-  if (disableConsole || readConsole(CONSOLE_FOLDER) === null) return null
+  if (disableConsole || !hasConsole(CONSOLE_FOLDER)) return null
   // A database that went away meanwhile ends no start: the next one prints a link.
   const token = authMode === 'none' ? null : await guests.createLink().catch(() => null)
   const page = address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:')

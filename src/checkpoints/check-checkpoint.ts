@@ -6,7 +6,7 @@ import type { RunnerOptions } from '../protocol/runner-options.ts'
 import type { ComputeDevice, Placement } from '../protocol/compute-device.ts'
 import type { CheckedSource, CheckpointReport } from '../protocol/checkpoint-report.ts'
 import { bundledOr } from './bundled-model.ts'
-import type { planInWorker } from './conversion/conversion-thread.ts'
+import type { planAside } from './conversion/conversion-thread.ts'
 import { checkDrafts } from './draft-checkpoint.ts'
 import { type CheckpointHeaders, outlineOf, readCheckpointHeaders } from './checkpoint-outline.ts'
 import { checkpointName, isHubReference } from './hub/hub-reference.ts'
@@ -37,7 +37,7 @@ export interface CheckOptions extends Pick<
   /** Weights of the models that serve or load. */
   readonly servingBytes: number
   /** How the conversion of a checkpoint is planned. @default in a worker thread */
-  readonly plan?: typeof planInWorker
+  readonly plan?: typeof planAside
 }
 
 /** @throws StartError with one sentence saying why it could not be served. */

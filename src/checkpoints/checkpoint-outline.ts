@@ -5,7 +5,7 @@
 import type { ModelOutline } from '../protocol/model-info.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { PlannedFile } from './conversion/conversion-plan.ts'
-import { planInWorker } from './conversion/conversion-thread.ts'
+import { planAside } from './conversion/conversion-thread.ts'
 import { type GgufModel, numberValue, openGgufModel } from './gguf/gguf-file.ts'
 import { embeddingInfo } from './gguf/embedding-model.ts'
 import { elementCount, mostCommonType } from './gguf/gguf-format.ts'
@@ -63,7 +63,7 @@ export interface OutlineOptions {
   readonly kvCacheTokens?: number | null
   readonly signal?: AbortSignal | undefined
   /** How the conversion of a checkpoint is planned. @default in a worker thread */
-  readonly plan?: typeof planInWorker
+  readonly plan?: typeof planAside
 }
 
 /**
@@ -80,7 +80,7 @@ export async function outlineCheckpoint(
 /** @throws StartError as `outlineCheckpoint`. */
 export function readCheckpointHeaders(
   source: OutlinedSource,
-  { signal, plan = planInWorker }: Pick<OutlineOptions, 'signal' | 'plan'>,
+  { signal, plan = planAside }: Pick<OutlineOptions, 'signal' | 'plan'>,
 ): Promise<CheckpointHeaders> {
   return readHeaders(source, (files) => plan(files, 'source', signal))
 }

@@ -182,14 +182,14 @@ describe('the worker thread', () => {
     )
 
   it('plans as the main thread does, hands on what is wrong, and ends when told', async () => {
-    const { planInWorker } = await importBuilt()
+    const { planAside } = await importBuilt()
     const source = await sourceOf(await write())
-    expect(await planInWorker(source, 'f16')).toEqual(plannedFile(await planConversion(source, 'f16')))
+    expect(await planAside(source, 'f16')).toEqual(plannedFile(await planConversion(source, 'f16')))
     const small = await sourceOf(await write({ name: 'small', config: { vocab_size: 3 } }))
-    await expect(planInWorker(small, 'f16')).rejects.toThrow(/of shape \[6, 8\], but should be \[3, 8\]/)
+    await expect(planAside(small, 'f16')).rejects.toThrow(/of shape \[6, 8\], but should be \[3, 8\]/)
 
     const stopping = new AbortController()
-    const stopped = planInWorker(source, 'f16', stopping.signal)
+    const stopped = planAside(source, 'f16', stopping.signal)
     stopping.abort()
     await expect(stopped).rejects.toThrow('aborted')
   })

@@ -16,7 +16,7 @@ import { createCheckpointOpener } from '../../src/app/open-checkpoint.ts'
 import { createLog } from '../../src/telemetry/log.ts'
 import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
 import { plannedFile, planConversion } from '../../src/checkpoints/conversion/conversion-plan.ts'
-import type { planInWorker } from '../../src/checkpoints/conversion/conversion-thread.ts'
+import type { planAside } from '../../src/checkpoints/conversion/conversion-thread.ts'
 import { writeFp8Model } from '../../src/checkpoints/fp8/fp8-model.ts'
 import { resolveModelFile } from '../../src/checkpoints/model-file.ts'
 import { cachedQuantization, type QuantizeWork } from '../../src/checkpoints/quantization/quantize-model.ts'
@@ -55,7 +55,7 @@ async function loadedInfo(checkpoint: string): Promise<ModelInfo> {
 }
 
 /** In this thread: the worker runs built code. */
-const plan: typeof planInWorker = async (source, type) => plannedFile(await planConversion(source, type))
+const plan: typeof planAside = async (source, type) => plannedFile(await planConversion(source, type))
 
 describe('outlineCheckpoint', () => {
   it.each([

@@ -11,7 +11,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { brotliCompressSync } from 'node:zlib'
+import { deflateRawSync } from 'node:zlib'
 import { ATTACK_CLASSES } from '../../dist/guards/prompt/classifier/attack-classifier.js'
 import { CONCEPT_COUNT, FeatureReader } from '../../dist/guards/prompt/classifier/features.js'
 import { makePrompts } from './grammar.mjs'
@@ -126,7 +126,7 @@ function write(samples) {
     refusedAbove: Number(values['refused-above']),
     confirmedAbove: Number(values['confirmed-above']),
     classes: ATTACK_CLASSES.map((_, number) => conceptWeights(samples, number)),
-    weights: brotliCompressSync(Buffer.from(steps.buffer)).toString('base64'),
+    weights: deflateRawSync(Buffer.from(steps.buffer), { level: 9 }).toString('base64'),
   }
   writeFileSync(WEIGHTS, `${JSON.stringify(content)}\n`)
   console.log(`${samples.length} prompts, ${steps.filter((step) => step !== 0).length} weights`)

@@ -1,9 +1,10 @@
 /**
- * The files of the console as they were built, read once at the start: a few hundred kilobytes. Files below `assets/` have a hash
+ * The files of the console as they were built, read once at the start: a few hundred kilobytes; each is
+ * compressed when it is first asked for. Files below `assets/` have a hash
  * of their content in their names, so a browser keeps them; all others it asks for again, which costs a 304.
  */
 import { createHash } from 'node:crypto'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
 
@@ -13,7 +14,7 @@ export interface ConsoleFile {
   /** One for each form, because they differ in their bytes. */
   readonly plain: Encoded
   /** Null where compressing gains nothing. */
-  readonly gzip: Encoded | null
+  readonly gzip: () => Encoded | null
 }
 
 interface Encoded {
@@ -43,6 +44,8 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
+export const hasConsole = (folder: string): boolean => existsSync(path.join(folder, INDEX_FILE))
+
 /** Null where no console was built. */
 export function readConsole(folder: string): ConsoleFiles | null {
   const files = new Map(listFiles(folder).flatMap((name) => readOne(folder, name)))
@@ -66,15 +69,23 @@ function readOne(folder: string, name: string): readonly [string, ConsoleFile][]
   const type = CONTENT_TYPES[path.extname(name)]
   if (type === undefined) return []
   const body = readFileSync(path.join(folder, name))
-  const zipped = gzipSync(body, { level: 9 })
   const isImmutable = name.startsWith(IMMUTABLE_FOLDER)
+  let zipped: Encoded | null | undefined
   const file = {
     type,
     cacheControl: isImmutable ? 'public, max-age=31536000, immutable' : 'no-cache',
     plain: encoded(body),
-    gzip: zipped.length < body.length * 0.9 ? encoded(zipped) : null,
+    gzip: () => {
+      if (zipped === undefined) zipped = zip(body)
+      return zipped
+    },
   }
   return [[name, file]]
+}
+
+function zip(body: Buffer): Encoded | null {
+  const zipped = gzipSync(body, { level: 9 })
+  return zipped.length < body.length * 0.9 ? encoded(zipped) : null
 }
 
 function encoded(body: Buffer): Encoded {

@@ -39,7 +39,7 @@ export function sendConsoleFile(
   { headers }: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const zipped = acceptsGzip(headers['accept-encoding']) ? file.gzip : null
+  const zipped = acceptsGzip(headers['accept-encoding']) ? file.gzip() : null
   const { body, etag } = zipped ?? file.plain
   reply.headers({ ...PAGE_HEADERS, etag, 'cache-control': file.cacheControl }).type(file.type)
   // The path of the page has another answer, too.

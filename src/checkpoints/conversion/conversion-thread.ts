@@ -1,7 +1,9 @@
 /**
  * Plans and carries out conversions in a worker thread, because planning a vocabulary of 256,000 tokens takes seconds of
- * computing and converting takes minutes. The thread has ended when the promise settles.
+ * computing and converting takes minutes. A small vocabulary is planned in this thread: it takes less than to start another.
+ * The thread has ended when the promise settles.
  */
+import { stat } from 'node:fs/promises'
 import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
 import { workerEntry } from '../../core/concurrency/worker-channel.ts'
 import { InvariantError } from '../../core/errors.ts'
@@ -18,6 +20,9 @@ export type ConversionAnswer =
   | { readonly type: 'converted'; readonly leftOut: LeftOutTensors | null }
   | { readonly type: 'planned'; readonly file: PlannedFile }
 
+/** Bytes of a tokenizer.json up to which its plan takes less than to start another thread: some 12,000 tokens. */
+const SMALL_TOKENIZER_BYTES = 256 * 1024
+
 /** As `convertCheckpoint`. */
 export async function convertInWorker(options: ConvertOptions): Promise<void> {
   const { source, tensorType, outputPath, onProgress, onLeftOut, signal } = options
@@ -26,11 +31,15 @@ export async function convertInWorker(options: ConvertOptions): Promise<void> {
 }
 
 /** As `planConversion`, without what only a conversion needs. */
-export async function planInWorker(
+export async function planAside(
   source: HfFiles,
   tensorType: TensorType,
   signal?: AbortSignal,
 ): Promise<PlannedFile> {
+  if ((await stat(source.tokenizerPath)).size <= SMALL_TOKENIZER_BYTES) {
+    const { planConversion, plannedFile } = await import('./conversion-plan.ts')
+    return plannedFile(await planConversion(source, tensorType))
+  }
   const answer = await runThread({ type: 'plan', source, tensorType }, { signal })
   if (answer.type !== 'planned') throw new InvariantError('The conversion thread ended without a plan')
   return answer.file

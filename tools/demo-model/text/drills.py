@@ -1,8 +1,9 @@
-"""Exercises: one kind of sum, of work with words or of question, again and again, each in one line. Says more in fewer tokens than conversations do."""
-from text.chat_format import END, LEARN, NOTHING
+"""Exercises: one kind of sum, of work with words, of question or of tool calls, again and again. Says more in fewer tokens than conversations do."""
+from text.chat_format import END, LEARN, NOTHING, called
 from text.conversation import Talk
 from text.held_out import is_held
 from text.skills import facts, sums, texts
+from text.tools.toolcalls import call_drill
 
 KINDS = [sums.sums, sums.compare, sums.more_sums, sums.counting, *[texts.letters] * 3, *[texts.repeat] * 3, *[texts.sentence] * 2, facts.yes_no,
     *[facts.made_yes_no] * 2, facts.capitals]
@@ -29,6 +30,10 @@ def of_skill(t):
 def drill(rng, held):
     """A document: {"kind", "parts": [(text, how much it counts)]}."""
     t = Talk(rng, held)
+    if t.chance(0.25):
+        rows = ((q, call and called({"tool_calls": [call]})) for q, call in call_drill(t))
+        parts = [part for q, call in rows for part in ((q + "\n", NOTHING), *([(call, LEARN), ("\n", NOTHING)] if call else []))]
+        return {"kind": "drill", "parts": [*parts, (END, NOTHING)]}
     pairs = of_sums(t) if t.chance(0.3) else of_skill(t)
     parts = [part for q, a in pairs for part in ((q, NOTHING), (" " + a, LEARN), ("\n", NOTHING))]
     return {"kind": "drill", "parts": [*parts, (END, NOTHING)]}

@@ -222,7 +222,7 @@ def book(rng, held):
     return {"kind": "book", "text": "\n\n".join(parts)}
 
 
-COPIES, DRILLS = 0.08, 0.12  # shares of the short documents
+COPIES, DRILLS = 0.07, 0.16  # shares of the short documents
 
 
 def document(rng, held=False, long=False):

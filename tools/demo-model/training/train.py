@@ -34,7 +34,7 @@ SEED = 7
 MUON_LR, WEIGHT_DECAY = 0.02, 0.1
 ADAM_LR = {"embed_tokens.weight": 0.03, "norm.weight": 0.0004}  # of the norms in the layers 0.004
 WARMUP_STEPS = 60
-DECAY_FROM, LONG_FROM = 0.28, 0.35  # shares of the run
+DECAY_FROM, LONG_FROM = 0.12, 0.35  # shares of the run
 LONG_EVERY = 12  # after LONG_FROM, every twelfth step takes rows of 4,096
 SHORT, LONG = 1024, 4096
 

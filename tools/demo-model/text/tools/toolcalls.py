@@ -72,6 +72,11 @@ class Tool:
                 out.append(value(rng, p.kind))
         return out
 
+    def signature(self):
+        """In a line, as a reader of code would write it."""
+        params = (key + (f": {' | '.join(map(str, p.enum))}" if p.enum else "") for key, p in zip(self.keys, self.family.params))
+        return f"{self.name}({', '.join(params)}): {self.about}"
+
     def call(self, values):
         return {"name": self.name, "arguments": {k: v for k, v in zip(self.keys, values) if v is not None}}
 
@@ -219,3 +224,15 @@ def conversation(t, rough, plain_turns, refusal):
             s.user(rng.choice(["Thanks!", "Thank you.", "thx", "great, thanks"]), False)
             s.say("You are welcome!")
     return s.messages, specs
+
+
+def call_drill(t):
+    """A few tools, each in a line, and what is asked of them with the calls: [(what stands there, the call)], of which the first has no call."""
+    rng, tools = t.rng, offered(t, t.rng.choice([1, 2, 2, 3, 3, 4, 5]))
+    rows = [("\n".join(x.signature() for x in rng.sample(tools, len(tools))), None)]
+    for _ in range(rng.randint(3, 10)):
+        tool = rng.choice(tools)
+        ask = rng.choice(tool.family.asks)
+        values = tool.values(rng, ask)
+        rows.append((fill(ask, values), tool.call(values)))
+    return rows

@@ -25,7 +25,11 @@ export async function main(words: readonly string[], { defaults = {} }: MainOpti
     terminal.exit(failure.exitCode)
   })
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
+    // May come when the command has ended already, with an exit code that says otherwise.
+    if (error.code !== 'EPIPE') {
+      process.exitCode = 1
+      throw error
+    }
     // What stays until a signal, as a server does, goes on without its reader.
     if (process.listenerCount('SIGTERM') > 0) return
     terminal.complain('sluice: the reader of the output has gone before its end.')

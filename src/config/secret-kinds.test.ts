@@ -22,7 +22,17 @@ const SECOND = 'second-of-two-secrets'
 describe('secretList', () => {
   it('reads secrets between commas, and arrays as they are', () => {
     expect(secretList.parse(` ${FIRST} , ${SECOND}`)).toEqual([FIRST, SECOND])
-    expect(secretList.parse([`a,${FIRST}`, `@${SECOND}`])).toEqual([`a,${FIRST}`, `@${SECOND}`])
+    expect(secretList.parse([`a,${FIRST}`, SECOND])).toEqual([`a,${FIRST}`, SECOND])
+  })
+
+  it('reads each file that stands among secrets, whose name is none', () => {
+    const file = write(`${SECOND}\n`)
+    expect(secretList.parse(`${FIRST},${file}`)).toEqual([FIRST, SECOND])
+    expect(secretList.parse([FIRST, file])).toEqual([FIRST, SECOND])
+    expect(() => secretList.parse([FIRST, '@/no/such/file-of-secrets'])).toThrow('it does not exist')
+    expect(() => secretList.parse(write(`${FIRST}\n@/etc/more-secrets\n`))).toThrow(
+      'a line of it begins with @',
+    )
   })
 
   it('reads one secret a line from a file, without empty lines', () => {

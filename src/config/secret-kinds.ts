@@ -63,7 +63,9 @@ function readSecrets(given: unknown, split: (text: string) => readonly string[])
   }
   const trimmed = secrets.map((item: string) => item.trim())
   if (trimmed.includes('')) throw new ValueProblem('must not contain an empty secret')
-  return trimmed.map(requireLength)
+  return trimmed.flatMap((text) =>
+    text.startsWith('@') ? readSecretFile(text.slice(1)) : requireLength(text),
+  )
 }
 
 /** A shorter one can be guessed: unlike a password it is all that a caller needs. */
@@ -100,5 +102,8 @@ function readSecretFile(path: string): readonly string[] {
     .map((line) => line.trim())
     .filter((line) => line !== '')
   if (secrets.length === 0) throw new ValueProblem('names a file after @, but it holds no secret')
+  // Nobody means the name of a file by it, which others could guess.
+  if (secrets.some((text) => text.startsWith('@')))
+    throw new ValueProblem('names a file after @, but a line of it begins with @, as no secret does')
   return secrets.map(requireLength)
 }

@@ -48,8 +48,9 @@ async function endProcess(code: number): Promise<void> {
   await standardError.flush(FLUSH_MS)
   // Where no file can be opened it cannot be loaded.
   const loaded = await import('../../engines/child/exit-at-once.ts').catch(() => null)
-  loaded?.exitAtOnce(code)
-  process.exit(code)
+  const exitCode = code === 0 ? Number(process.exitCode ?? 0) : code
+  loaded?.exitAtOnce(exitCode)
+  process.exit(exitCode)
 }
 
 export function createProcessTerminal(): Terminal {

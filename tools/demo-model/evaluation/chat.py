@@ -28,7 +28,7 @@ def main():
     model, tok = load(args.model, args.work_dir)
     pick = sampler(args.temperature, args.seed)
     if args.complete is not None:
-        out, _, _ = greedy(model, tok.encode(args.complete), args.count, tok.end, pick)
+        out, _, _ = greedy(model, tok.encode(args.complete), args.count, (tok.end,), pick)
         print(args.complete + tok.decode(out))
         return
     messages = [{"role": "system", "content": args.system}] if args.system else []

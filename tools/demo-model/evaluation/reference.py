@@ -158,7 +158,7 @@ def main():
     items = []
     for i, p in enumerate(prompts(tok, args.held_out)):
         ids = p.pop("ids")
-        out, gaps, first = greedy(model, ids, STEPS, tok.stop)
+        out, gaps, first = greedy(model, ids, STEPS, (tok.stop, tok.end))
         item = {**p, "prompt_token_ids": ids, "token_ids": out, "gaps": [round(g, 4) for g in gaps], "continuation": tok.decode(out)}
         if i % 8 == 0:
             top = torch.topk(first, 10)

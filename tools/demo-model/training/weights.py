@@ -107,8 +107,8 @@ def load(folder=SHIPPED, work=None):
 
 
 @torch.no_grad()
-def greedy(model, ids, count, stop, pick=None):
-    """(token ids, gaps between the two best logits, first logits); ends after stop."""
+def greedy(model, ids, count, stops, pick=None):
+    """(token ids, gaps between the two best logits, first logits); ends after any of stops."""
     caches = model.new_caches()
     logits = model.logits(torch.tensor([ids]), caches)[0, -1]
     first, out, gaps = logits, [], []
@@ -117,7 +117,7 @@ def greedy(model, ids, count, stop, pick=None):
         token = int(top.indices[0]) if pick is None else pick(logits)
         out.append(token)
         gaps.append(float(top.values[0] - top.values[1]))
-        if token == stop or len(out) >= count:
+        if token in stops or len(out) >= count:
             return out, gaps, first
         logits = model.logits(torch.tensor([[token]]), caches)[0, -1]
 
@@ -135,5 +135,5 @@ def answer(model, tok, messages, tools=None, count=400, pick=None):
     """What the model says next."""
     ids = tok.chat(messages, tools)
     count = min(count, model.cfg.max_position_embeddings - len(ids))
-    out, _, _ = greedy(model, ids, count, tok.stop, pick)
+    out, _, _ = greedy(model, ids, count, (tok.stop,), pick)
     return tok.decode(out[:-1]) if out[-1] == tok.stop else tok.decode(out) + " [no end]"

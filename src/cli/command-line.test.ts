@@ -60,6 +60,10 @@ describe('parseCommandLine', () => {
       ['users', 'lst'],
       "unknown command 'lst'; the commands of 'users' are: create, invite, list, set-tier, set-role, password, disable, enable, delete, set-team, set-budget, help",
     ],
+    [
+      ['keys', 'help', 'lst'],
+      "unknown command 'lst'; the commands of 'keys' are: create, list, revoke, rename, extend, set-tier, set-team, set-budget, help",
+    ],
     [['keys', 'list', '--usr', 'x'], "unknown option '--usr' (Did you mean --user?)"],
     [['keys', 'list', '--port', '1'], "unknown option '--port'"],
     [['keys', 'create', '--name', '--api-db', 'x'], "option '--name <name>' argument missing"],

@@ -282,6 +282,7 @@ function refuseUnknownCommand([first, ...rest]: readonly string[], parent: Comma
     const place = parent.parent === null ? '' : ` of '${parent.name()}'`
     throw new StartError(`unknown command '${first}'; the commands${place} are: ${names.join(', ')}`, 2)
   }
+  if (first === 'help') return refuseUnknownCommand(rest, parent)
   const command = parent.commands.find((one) => one.name() === first)
   if (command !== undefined && command.commands.length > 0) refuseUnknownCommand(rest, command)
 }

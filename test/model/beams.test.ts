@@ -38,7 +38,7 @@ let modelPath: string
 
 async function openDemo(overrides: Partial<RunnerOptions> = {}): Promise<ModelRunner> {
   const options: RunnerOptions = {
-    modelId: 'small-llama',
+    modelId: 'demo',
     modelPath,
     maxBatchSize: 8,
     maxSeqLen: 512,
@@ -69,18 +69,18 @@ const promptTokensOf = ({ beams }: StepPlan): number =>
 
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
-  const options = { checkpoint: path.join(root, 'test/data/small-llama'), modelConfig: null, tokenizer: null }
+  const options = { checkpoint: path.join(root, 'models/demo'), modelConfig: null, tokenizer: null }
   const source = await findCheckpointFiles(options)
-  if (source.kind !== 'hugging-face') throw new Error('the small Llama is a safetensors checkpoint')
+  if (source.kind !== 'hugging-face') throw new Error('the demo model is a safetensors checkpoint')
   modelPath = path.join(folder, 'model.gguf')
   await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })
 })
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-describe('beam search on the small Llama', () => {
+describe('beam search on the demo model', () => {
   it('finds what PyTorch finds, with the same score, with weights and KV cache in F32', async () => {
-    const text = await readFile(path.join(root, 'test/model/reference/small-llama/beams.json'), 'utf8')
+    const text = await readFile(path.join(root, 'test/model/reference/demo/beams.json'), 'utf8')
     const all = (JSON.parse(text) as { cases: readonly BeamCase[] }).cases
     const cases = all.filter((_, index) => index % EVERY === 0)
     const runner = await openDemo()
@@ -267,7 +267,7 @@ describe('beam search on the small Llama', () => {
       {
         type: 'sequence-end',
         index: 0,
-        error: { code: 'beams_too_large', params: { given: 402, max: 256 } },
+        error: { code: 'beams_too_large', params: { given: 401, max: 256 } },
       },
       { type: 'sequence-end', index: 1, finishReason: 'error' },
     ])

@@ -33,7 +33,7 @@ def margin(scores, kept):
 
 
 @torch.no_grad()
-def beam_search(model, prompt, beams, count, eos, penalty):
+def beam_search(model, prompt, beams, count, stops, penalty):
     """(token ids of the best, its score per token, gap)."""
     prompt = torch.tensor(prompt)
     running = torch.empty(beams, 0, dtype=torch.long)
@@ -52,7 +52,7 @@ def beam_search(model, prompt, beams, count, eos, penalty):
         scores, flat = torch.topk(every, 2 * beams)
         parents, tokens = flat // log_probs.shape[1], flat % log_probs.shape[1]
         sequences = torch.cat([running[parents], tokens[:, None]], 1)
-        ends = (tokens == eos) | torch.tensor(length == count)
+        ends = torch.isin(tokens, torch.tensor(stops)) | torch.tensor(length == count)
         gap = min(gap, margin(every, 2 * beams), margin(every, beams))
         going_on = scores + ends * NEVER
         gap = min(gap, margin(going_on, beams))
@@ -83,12 +83,12 @@ def main():
     model, tok = load(args.model)
     prompts = [tok.encode(text) for text in TEXTS]
     prompts += [tok.chat([{"role": "user", "content": text}]) for text in CHATS]
-    cases = []
+    stops, cases = (tok.stop, tok.end), []
     for i, prompt in enumerate(prompts):
         for beams in (2, 3, 4, 5, 6, 7, 8):
             penalty = 1.3 if (i + beams) % 4 == 0 else 1.0
             count = (24, 12, 40)[(i + beams) % 3]
-            ids, score, gap = beam_search(model, prompt, beams, count, tok.stop, penalty)
+            ids, score, gap = beam_search(model, prompt, beams, count, stops, penalty)
             cases.append({"prompt_token_ids": prompt, "num_beams": beams, "max_new_tokens": count,
                           "repetition_penalty": penalty, "token_ids": ids, "score": round(score, 6),
                           "gap": float(f"{gap:.3g}"), "continuation": tok.decode(ids)})
@@ -96,10 +96,10 @@ def main():
         about = ("Beam searches (length_penalty 1.0, early_stopping False, do_sample False) from the stored weights "
                  "in float32. score: log-probability per token. gap: least difference between a score that was taken and "
                  "one that was not.")
-        f.write(json.dumps({"about": about, "eos_token_id": tok.stop})[:-1] + ', "cases": [\n')
+        f.write(json.dumps({"about": about, "eos_token_ids": stops})[:-1] + ', "cases": [\n')
         f.write(",\n".join(json.dumps(case, ensure_ascii=False, separators=(",", ":")) for case in cases) + "\n]}\n")
     small = sorted(case["gap"] for case in cases)
-    ended = sum(case["token_ids"][-1] == tok.stop for case in cases)
+    ended = sum(case["token_ids"][-1] in stops for case in cases)
     print(f"{len(cases)} searches, {ended} ended by themselves, smallest gaps {small[:6]}")
 
 

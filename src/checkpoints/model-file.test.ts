@@ -181,11 +181,19 @@ describe('the worker thread', () => {
         .href
     )
 
-  it('plans as the main thread does, hands on what is wrong, and ends when told', async () => {
+  it.each([
+    ['here', 0],
+    ['in a thread', 300_000],
+  ])('plans %s as ever, hands on what is wrong, and ends when told', async (_, padding) => {
     const { planAside } = await importBuilt()
-    const source = await sourceOf(await write())
+    const sized = async (options?: Parameters<typeof write>[0]) => {
+      const files = await sourceOf(await write(options))
+      await appendFile(files.tokenizerPath, ' '.repeat(padding))
+      return files
+    }
+    const source = await sized()
     expect(await planAside(source, 'f16')).toEqual(plannedFile(await planConversion(source, 'f16')))
-    const small = await sourceOf(await write({ name: 'small', config: { vocab_size: 3 } }))
+    const small = await sized({ name: 'small', config: { vocab_size: 3 } })
     await expect(planAside(small, 'f16')).rejects.toThrow(/of shape \[6, 8\], but should be \[3, 8\]/)
 
     const stopping = new AbortController()

@@ -4,6 +4,7 @@
  * The thread has ended when the promise settles.
  */
 import { stat } from 'node:fs/promises'
+import { withAbort } from '../../core/abort.ts'
 import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
 import { workerEntry } from '../../core/concurrency/worker-channel.ts'
 import { InvariantError } from '../../core/errors.ts'
@@ -36,10 +37,23 @@ export async function planAside(
   tensorType: TensorType,
   signal?: AbortSignal,
 ): Promise<PlannedFile> {
-  if ((await stat(source.tokenizerPath)).size <= SMALL_TOKENIZER_BYTES) {
-    const { planConversion, plannedFile } = await import('./conversion-plan.ts')
-    return plannedFile(await planConversion(source, tensorType))
-  }
+  const plan = async () =>
+    (await stat(source.tokenizerPath)).size <= SMALL_TOKENIZER_BYTES
+      ? planHere(source, tensorType)
+      : planInThread(source, tensorType, signal)
+  return signal === undefined ? plan() : withAbort(plan(), signal)
+}
+
+async function planHere(source: HfFiles, tensorType: TensorType): Promise<PlannedFile> {
+  const { planConversion, plannedFile } = await import('./conversion-plan.ts')
+  return plannedFile(await planConversion(source, tensorType))
+}
+
+async function planInThread(
+  source: HfFiles,
+  tensorType: TensorType,
+  signal?: AbortSignal,
+): Promise<PlannedFile> {
   const answer = await runThread({ type: 'plan', source, tensorType }, { signal })
   if (answer.type !== 'planned') throw new InvariantError('The conversion thread ended without a plan')
   return answer.file

@@ -125,6 +125,7 @@ export const adminChangeKeyQuery = z.object({
   tier: queryChoice(TIERS).optional(),
   rate_limit_rpm: rateLimitRpm(),
   expires_in_days: adminExpiry(),
+  ...spendingQuery(),
 })
 
 /** The same fields in a body, as for users. */

@@ -248,3 +248,19 @@ describe('the clients of OpenAI and Anthropic', () => {
     expect(asked).toBe(2)
   })
 })
+
+it('and a team are set in the query of a change too, which takes none away', async () => {
+  const world = await setUp({})
+  const teamId = await createTeam(world, {})
+  const query = `daily_token_budget=20&monthly_token_budget=30&team_id=${teamId}`
+  const given = { daily_token_budget: 20, monthly_token_budget: 30, team_id: teamId }
+
+  for (const place of [`keys/${world.keyId}`, `users/${world.ann.userId}`]) {
+    expect((await world.admin('PATCH', `/v1/admin/${place}?${query}`)).json()).toMatchObject(given)
+    const refused = await world.admin('PATCH', `/v1/admin/${place}?daily_token_budget=null`)
+    expect([refused.statusCode, refused.json().detail]).toEqual([
+      400,
+      expect.stringMatching(/^daily_token_budget must be/),
+    ])
+  }
+})

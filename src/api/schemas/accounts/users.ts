@@ -7,7 +7,14 @@ import { TIERS } from '../../../core/tiers.ts'
 import { isWellFormed, NOT_WELL_FORMED } from '../../../net/requests/request-fields.ts'
 import { boolean, must, text } from '../fields.ts'
 import { nextCursor, pageQuery, queryChoice, userFilter } from '../query.ts'
-import { budgetChanges, budgetFields, teamChange, teamField, toBudgetBody } from '../spending.ts'
+import {
+  budgetChanges,
+  budgetFields,
+  spendingQuery,
+  teamChange,
+  teamField,
+  toBudgetBody,
+} from '../spending.ts'
 
 /** The HTML standard's pattern, with a dot required in the domain and every part bounded. */
 const EMAIL =
@@ -158,6 +165,7 @@ export const changeUserQuery = z.object({
     .transform((given) => given === 'true')
     .optional()
     .describe(DISABLED_ENDS),
+  ...spendingQuery(),
 })
 
 export const changeUserRequest = z

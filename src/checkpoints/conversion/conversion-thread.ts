@@ -37,11 +37,11 @@ export async function planAside(
   tensorType: TensorType,
   signal?: AbortSignal,
 ): Promise<PlannedFile> {
-  const plan = async () =>
-    (await stat(source.tokenizerPath)).size <= SMALL_TOKENIZER_BYTES
-      ? planHere(source, tensorType)
-      : planInThread(source, tensorType, signal)
-  return signal === undefined ? plan() : withAbort(plan(), signal)
+  const untilAborted = <Value>(work: Promise<Value>) =>
+    signal === undefined ? work : withAbort(work, signal)
+  const { size } = await untilAborted(stat(source.tokenizerPath))
+  if (size <= SMALL_TOKENIZER_BYTES) return await untilAborted(planHere(source, tensorType))
+  return await planInThread(source, tensorType, signal)
 }
 
 async function planHere(source: HfFiles, tensorType: TensorType): Promise<PlannedFile> {

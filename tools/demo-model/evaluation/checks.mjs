@@ -6,6 +6,7 @@
  *   not        none of these occurs
  *   is         the answer is one of these, whatever the case, quotes, and marks at its ends
  *   starts     it begins with one of these
+ *   verdict    it begins with this word ("yes" or "no"), or ends with it after "so"
  *   pattern    a regular expression finds something
  *   numbers    the whole numbers in the answer are these, in this order
  *   words      so many words; max_words: at most
@@ -43,6 +44,7 @@ const CHECKS = {
         .toLowerCase()
         .startsWith(start.toLowerCase()),
     ),
+  verdict: (want, { text }) => new RegExp(`^\\W*${want}\\b|\\bso ${want}\\W*$`, 'i').test(text),
   pattern: (want, { text }) => new RegExp(want, 'is').test(text),
   numbers: (want, { text }) => isSame([...text.matchAll(/\d+/g)].map(Number), want),
   words: (want, { text }) => wordsOf(text).length === want,

@@ -9,6 +9,8 @@ it.each<[object, string, string]>([
   [{ not: ['moscow'] }, 'Paris.', 'It is Moscow.'],
   [{ is: ['yes'] }, '"Yes."', 'Yes, it is.'],
   [{ starts: ['no'] }, '"No, it is not."', 'It is not.'],
+  [{ verdict: 'no' }, 'The earth is round, so no.', 'There is no reason, so yes.'],
+  [{ verdict: 'yes' }, 'Yes, it is.', 'It is, says he.'],
   [{ pattern: 'banana\\W+banana' }, 'Banana,\nbanana!', 'banana'],
   [{ numbers: [1, 2, 3] }, '1, 2 and 3', '1, 3, 2'],
   [{ words: 2 }, ' two  words ', 'one'],

@@ -61,14 +61,11 @@ FACTS = [
     "moo")),
 ]
 YES_NO = [
-    ("is the earth really flat?", has("no|round", starts=["no"])), ("Can a penguin fly?", {"starts": ["no"]}), ("is a whale actually a fish", {
-    "starts": ["no"]}), ("Is the sun bigger than our earth?", {"starts": ["yes"]}), ("a snake, does it have any legs?", {"starts": ["no"]}),
-    ("is fire cold or not? yes or no", {"starts": ["no"]}), ("Is 17 greater than 71?", {"starts": ["no"]}), ("would you say that snow is white", {
-    "starts": ["yes"]}), ("Are you a human being?", {"starts": ["no"]}), ("does the moon go around the earth", {"starts": ["yes"]}),
-    ("Is Madrid in Spain?", {"starts": ["yes"]}), ("Do fish live in water?", {"starts": ["yes"]}), ("is a carrot an animal", {"starts": ["no"]}), (
-    "Does a week have nine days?", {"starts": ["no"]}), ("can dogs bark", {"starts": ["yes"]}),
-    ("Is Paris the capital of Germany?", {"starts": ["no"]}), ("is grass usually green", {"starts": ["yes"]}), ("Is 50 less than 60", {"starts": [
-    "yes"]}), ("Does a bicycle have four wheels?", {"starts": ["no"]}), ("is the number 8 even?", {"has": ["even|yes"], "not": ["no,"]}),
+    ("is the earth really flat?", {"verdict": "no"}), ("Can a penguin fly?", {"verdict": "no"}), ("is a whale actually a fish", {"verdict": "no"}), ("Is the sun bigger than our earth?", {"verdict": "yes"}), ("a snake, does it have any legs?", {"verdict": "no"}),
+    ("is fire cold or not? yes or no", {"verdict": "no"}), ("Is 17 greater than 71?", {"verdict": "no"}), ("would you say that snow is white", {"verdict": "yes"}), ("Are you a human being?", {"verdict": "no"}), ("does the moon go around the earth", {"verdict": "yes"}),
+    ("Is Madrid in Spain?", {"verdict": "yes"}), ("Do fish live in water?", {"verdict": "yes"}), ("is a carrot an animal", {"verdict": "no"}), (
+    "Does a week have nine days?", {"verdict": "no"}), ("can dogs bark", {"verdict": "yes"}),
+    ("Is Paris the capital of Germany?", {"verdict": "no"}), ("is grass usually green", {"verdict": "yes"}), ("Is 50 less than 60", {"verdict": "yes"}), ("Does a bicycle have four wheels?", {"verdict": "no"}), ("is the number 8 even?", {"has": ["even|yes"], "not": ["no,"]}),
 ]
 SUMS = [
     ("what's 8 and 7 together", has("15")), ("37+48", has("85")), ("Could you compute 100 minus 37 for me?", has("63")), ("6x7=?", has("42")), (
@@ -94,10 +91,10 @@ COUNTING = [
 ]
 WORDS = [
     ("please repeat this: sunny weather today", has("sunny weather today")), ("how is 'garden' spelled?", {"pattern": "g.?a.?r.?d.?e.?n"}), (
-    "write the word lamp backwards", has("pmal")), ("which letter does 'tiger' begin with", has("t", max_words=12)), (
+    "write the word lamp backwards", has("pmal|p m a l")), ("which letter does 'tiger' begin with", has("t", max_words=12)), (
     "last letter of the word house?", has(" e|e.")), ("say the word banana three times", {"pattern": "banana\\W+banana\\W+banana"}),
     ("how many letters are there in 'table'", has("5|five")), ("write HELLO in lowercase", {"is": ["hello"]}), ("put 'good night' in all caps", has(
-    "GOOD NIGHT")), ("what do I get when I reverse stone", has("enots")), ("Say exactly: the blue door", {"is": ["the blue door"]}), (
+    "GOOD NIGHT")), ("what do I get when I reverse stone", has("enots|e n o t s")), ("Say exactly: the blue door", {"is": ["the blue door"]}), (
     "echo this back to me: 4 green boats", has("4 green boats")),
     ("sort alphabetically: pear, apple, fig", {"pattern": "apple.*fig.*pear"}), ("What's the first word in \"green old house\"?", has("green")), (
     "how many words has this: red dog runs fast", has("4|four")), ("make a sentence with the word bicycle", has("bicycle")), ("Spell Zoe", {

@@ -25,6 +25,12 @@ class Answer:
         self.why = why
 
 
+def verdict(yes, truth, why=None, words=("yes", "no")):
+    """The fact first and then whether it is so: a small model tells a fact it knows more surely than it foretells what follows from it."""
+    word = words[0 if yes else 1]
+    return Answer(f"{truth}, so {word}.", first_up(word), "yes" if yes else "no", why=why or f"Because {truth}.")
+
+
 class Talk:
     """The state of one conversation while it is made."""
 

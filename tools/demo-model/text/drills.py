@@ -2,11 +2,12 @@
 from text.chat_format import END, LEARN, NOTHING, called
 from text.conversation import Talk
 from text.held_out import is_held
-from text.skills import facts, sums, texts
+from text.data.words import any_name, invented
+from text.skills import extras, facts, sums, texts
 from text.tools.toolcalls import call_drill
 
-KINDS = [sums.sums, sums.compare, sums.more_sums, sums.counting, *[texts.letters] * 3, *[texts.repeat] * 3, *[texts.sentence] * 2, facts.yes_no,
-    *[facts.made_yes_no] * 2, facts.capitals]
+KINDS = [*[sums.compare] * 3, sums.more_sums, sums.counting, sums.word_problem, *[texts.letters] * 6, *[texts.repeat] * 3, *[texts.sentence] * 3, facts.yes_no,
+    *[facts.made_yes_no] * 3, facts.countries, extras.rhyme, extras.animal_kind, extras.equation]
 
 
 def of_sums(t):
@@ -16,6 +17,20 @@ def of_sums(t):
     if t.chance(0.5):
         rows = [row for row in rows if row[1] == sign] or rows
     return [(f"{x} {op} {y} =", f"{r}.") for x, op, y, r in rows]
+
+
+def of_letters(t):
+    """Words and their letters, from the front, from the end or both; of lone letters too, which no word helps with."""
+    form, pairs = t.rng.randrange(4), []
+    for _ in range(t.rng.randint(10, 40)):
+        r = t.rng.random()
+        w = t.rng.choice(texts.COMMON) if r < 0.75 else any_name(t.rng) if r < 0.85 else invented(t.rng, False)
+        if form == 0:
+            w = "".join(t.rng.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(t.rng.randint(2, 8)))
+            pairs.append((f"{texts.spelled(w)} backwards:", f"{texts.spelled(w[::-1])}."))
+        else:
+            pairs.append(((f"{w}:", texts.spelled(w)), (f"{w} backwards:", texts.backwards(w)), (f"{w.upper()} ->", f"{texts.spelled(w)}: {len(w)}"))[form - 1])
+    return pairs
 
 
 def of_skill(t):
@@ -34,6 +49,6 @@ def drill(rng, held):
         rows = ((q, call and called({"tool_calls": [call]})) for q, call in call_drill(t))
         parts = [part for q, call in rows for part in ((q + "\n", NOTHING), *([(call, LEARN), ("\n", NOTHING)] if call else []))]
         return {"kind": "drill", "parts": [*parts, (END, NOTHING)]}
-    pairs = of_sums(t) if t.chance(0.3) else of_skill(t)
+    pairs = t.rng.choices([of_sums, of_letters, of_skill], [1, 3, 8])[0](t)
     parts = [part for q, a in pairs for part in ((q, NOTHING), (" " + a, LEARN), ("\n", NOTHING))]
     return {"kind": "drill", "parts": [*parts, (END, NOTHING)]}

@@ -30,7 +30,7 @@ SKILLS = [  # (weight, skill, whether single questions of it are kept for the he
     False),
     (16, sums.sums, True), (8, sums.more_sums, True), (4, sums.word_problem, False), (5, sums.compare, True), (10, sums.counting, True), (1.5, sums.how_many,
     True),
-    (8, texts.repeat, True), (11, texts.letters, True), (4, texts.sentence, True), (12, texts.lists, True), (11, texts.json_made, True), (2, texts.json_facts,
+    (10, texts.repeat, True), (16, texts.letters, True), (4, texts.sentence, True), (12, texts.lists, True), (11, texts.json_made, True), (2, texts.json_facts,
     True), (1.5, texts.table, True), (1.5, texts.make_sentence, True),
     (6, smalltalk.greet, False), (9, smalltalk.who, False), (7, smalltalk.about_me, False), (8, smalltalk.manners, False), (2, smalltalk.joke,
     False), (0.5, smalltalk.riddle, False), (3, smalltalk.bye, False), (1, smalltalk.clock, False),
@@ -116,7 +116,7 @@ class Chat:
             "text"))]
 
     def add(self, turns):
-        if self.rng.random() < 0.03:
+        if self.rng.random() < 0.05:
             turns = self.joined(turns)
         for q, ans in turns:
             reply = systems.styled(self.t, self.style, self.value, ans)
@@ -222,7 +222,7 @@ def book(rng, held):
     return {"kind": "book", "text": "\n\n".join(parts)}
 
 
-COPIES, DRILLS = 0.07, 0.16  # shares of the short documents
+COPIES, DRILLS = 0.07, 0.3  # shares of the short documents
 
 
 def document(rng, held=False, long=False):

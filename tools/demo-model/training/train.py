@@ -115,13 +115,13 @@ class Rows:
         return ids[:, :-1], ids[:, 1:], weights[:, 1:], begins[:, :-1]
 
 
-def factor(progress, step):
+def factor(progress, step, peak):
     """Share of the learning rate."""
     if step < WARMUP_STEPS:
-        return (step + 1) / WARMUP_STEPS
+        return peak * (step + 1) / WARMUP_STEPS
     if progress < DECAY_FROM:
-        return 1.0
-    return max(0.02, 1 - (progress - DECAY_FROM) / (1 - DECAY_FROM))
+        return peak
+    return max(0.02, peak * (1 - (progress - DECAY_FROM) / (1 - DECAY_FROM)))
 
 
 def source_of(name, layers):
@@ -268,7 +268,7 @@ class Run:
         """One step; the loss."""
         is_long = progress >= LONG_FROM and number % LONG_EVERY == 0
         key, count = ("long", max(1, self.rows // (LONG // SHORT))) if is_long else ("short", self.rows)
-        job = (is_long, self.state[key], count, self.state["steps_before"] + number + 1, factor(progress, number))
+        job = (is_long, self.state[key], count, self.state["steps_before"] + number + 1, factor(progress, number, self.args.peak))
         if self.workers > 1:
             self.job.copy_(torch.tensor([float(x) for x in job], dtype=torch.float64))
             self.next.value = 0
@@ -297,6 +297,7 @@ def main():
     ap.add_argument("--minutes", type=float, default=600, help="minutes of training, all runs of this schedule together")
     ap.add_argument("--steps", type=int, help="a fixed number of steps instead of minutes")
     ap.add_argument("--schedule", default="1", help="a name; one that differs from the checkpoint's begins the schedule anew, with its weights")
+    ap.add_argument("--peak", type=float, default=1.0, help="the highest learning rate as a share of the usual; less loses less of what a checkpoint knows")
     ap.add_argument("--layers", type=int, default=5, help="a checkpoint with fewer is continued as the same function with more layers")
     ap.add_argument("--rows", type=int, help="rows of 1,024 in a step; 8 on a CPU, 128 on a GPU")
     ap.add_argument("--part", type=int, help="rows of 1,024 computed at once; 1 on a CPU, 32 on a GPU")
@@ -330,7 +331,7 @@ def main():
             speed = (state["tokens"] - recent[0]) / max(1e-9, state["seconds"] - recent[1])
             recent, shown = (state["tokens"], state["seconds"]), []
             row = {"step": state["steps_before"] + state["step"], "tokens": state["tokens"], "loss": round(loss, 4), "lr": round(factor(progress,
-                state["step"]), 3), "minutes": round(state["seconds"] / 60, 2)}
+                state["step"], args.peak), 3), "minutes": round(state["seconds"] / 60, 2)}
             if state["step"] % test == 0:
                 row["held_out"] = round(run.held_out(check), 4)
             print(" ".join(f"{k} {v}" for k, v in row.items()) + f" {speed:.0f} tokens/s", flush=True)

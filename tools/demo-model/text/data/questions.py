@@ -246,12 +246,14 @@ Is the earth round?|Is the earth a sphere? # yes # the earth is round
 Is the sun a star? # yes # the sun is a star
 Is the sun a planet? # no # the sun is a star
 Is the moon a planet? # no # the moon goes around the earth
+Does the moon go around the earth?|Does the moon orbit the earth? # yes # the moon goes around the earth
+Does the moon go around the sun? # no # the moon goes around the earth
 Is the moon made of cheese? # no # the moon is made of rock
 Is the moon bigger than the earth? # no # the earth is bigger than the moon
 Is the sun bigger than the earth? # yes # the sun is much bigger than the earth
 Is the sun hot? # yes # the sun is very hot
 Does the sun go around the earth? # no # the earth goes around the sun
-Does the earth go around the sun? # yes # it takes one year
+Does the earth go around the sun?|Does the earth orbit the sun? # yes # the earth goes around the sun
 Is Pluto a planet? # no # Pluto is called a dwarf planet today
 Is Mars bigger than Jupiter? # no # Jupiter is the biggest planet
 Is a whale a fish?|Are whales fish? # no # a whale is a mammal
@@ -319,7 +321,7 @@ Does a spider have eight legs? # yes # a spider has eight legs
 Does the sun rise in the west? # no # the sun rises in the east
 Does the sun rise in the east? # yes # the sun rises in the east and sets in the west
 Does water boil at 50 degrees? # no # water boils at 100 degrees Celsius
-Does water boil at 100 degrees? # yes # at sea level, in degrees Celsius
+Does water boil at 100 degrees? # yes # water boils at 100 degrees Celsius
 Is Africa a country? # no # Africa is a continent
 Is Europe a continent? # yes # Europe is a continent
 Is Australia a continent? # yes # Australia is a continent and a country

@@ -25,6 +25,30 @@ CITIES = (
     "Melbourne Perth Auckland Nairobi Lagos Accra Lima Bogota Santiago Havana Montreal Vancouver Austin Portland Glasgow Edinburgh "
     "Leeds Bristol Manchester Liverpool").split() + ["New York", "San Francisco", "Los Angeles", "Rio de Janeiro", "Buenos Aires", "Cape Town",
           "Hong Kong", "Mexico City"]
+TASKS = (
+    "call {0}|call the doctor|call mum|buy milk|buy bread and butter|water the plants|feed the cat|walk the dog|pay the rent|pay the bill|visit {0}|"
+    "write to {0}|send the report|clean the kitchen|wash the car|pick up {0}|take out the trash|book the hotel|meet {0} for lunch|answer the letter of {0}|"
+    "renew the passport|do the laundry|see you at eight|lunch at noon|dinner with {0}|the meeting is moved|happy birthday {0}|I am late|thank you for the "
+    "help|check the oven|change the password|return the book|fix the bike|read the contract|go for a run|bake a cake for {0}").split("|")
+EVERYDAY = (  # words that people like to have spelled, reversed or written in capitals
+    "hello world banana elephant computer strawberry apple house garden school language model internet python keyboard mouse window mountain river "
+    "ocean summer winter spring autumn friend family mother father sister brother teacher student doctor nurse police fire water earth wind "
+    "happy sad angry funny beautiful wonderful important different necessary beginning believe receive separate definitely tomorrow yesterday "
+    "today morning evening night breakfast lunch dinner coffee bread butter cheese sugar salt pepper tomato potato onion carrot orange lemon "
+    "cherry peach grape melon chicken fish meat soup pizza pasta rice cake cookie chocolate vanilla milk juice bottle glass plate spoon fork "
+    "knife kitchen bathroom bedroom door chair table sofa lamp clock picture book pencil paper letter word sentence story poem music guitar "
+    "piano violin drum dance song movie television radio phone camera battery engine train bicycle airplane ship boat bridge street road city "
+    "village country island forest desert beach lake flower tree grass leaf root stone rock sand snow rain cloud storm thunder lightning "
+    "rainbow star moon planet rocket space science history geography mathematics number seven eleven twelve thirteen twenty hundred thousand "
+    "million question answer problem solution mistake example reason secret treasure dragon wizard princess castle knight king queen prince "
+    "monkey tiger lion giraffe zebra horse donkey rabbit squirrel hedgehog turtle snake frog butterfly spider beetle ladybug dolphin whale "
+    "shark octopus penguin parrot owl eagle pigeon chicken turkey duck goose swan cat dog bird cow pig sheep goat bear wolf fox deer "
+    "stop go yes no left right level radar noon civic racecar madam live evil star rats stressed desserts drawer reward pots spot test "
+    "love peace freedom justice courage wisdom strength health money business market office company customer service server token stream "
+    "button screen program code data memory network cable plastic metal silver golden yellow purple green black white brown pink "
+    "monday friday sunday january february september december birthday holiday christmas present party balloon candle circle square triangle "
+    "mississippi alphabet vegetable vacation restaurant umbrella pineapple hamburger sandwich spaghetti mushroom pumpkin cucumber "
+    "ten cup sun run big red hot pen box hat map bus car leg arm ear eye nose mouth hand finger foot knee shoulder head hair face tooth").split()
 SYLLABLES = (
     "ba be bo da do fa fi ga go ha hu ka ki ko la le li lo ma me mi mo na ne no pa pe ra re ri ro sa se so ta te ti to va ve vi za "
     "zo bra dra fro gli kra plo tri sta sno wi yo ze ju qua xi zu").split()

@@ -1,7 +1,7 @@
 """More small skills: synonyms, rhymes, kinds of animals, first letters, chance, primes, several units, sums that may be wrong."""
 import json
 
-from text.conversation import Answer
+from text.conversation import Answer, verdict
 from text.data.countries import CAPITAL, CONTINENT, FAMOUS, verb
 from text.data.tables import LISTS, NUMBER, UNITS, pairs
 from text.english import a, first_up, joined
@@ -15,10 +15,16 @@ SYNONYM = {k: v.split(",") for k, v in pairs(
     "help-aid,assist look-watch,see speak-talk,say buy-purchase house-home road-street,way car-vehicle job-work,occupation gift-present child-kid "
     "friend-pal,mate answer-reply mistake-error forest-wood sea-ocean stone-rock "
     "boat-ship garden-yard doctor-physician lucky-fortunate kind-nice,friendly important-essential right-correct wrong-false,incorrect").items()}
-RHYME = pairs("cat-hat dog-frog house-mouse tree-bee sun-fun moon-spoon star-car night-light day-play rain-train snow-go cake-lake book-cook "
-              "ball-wall king-ring sea-tea fish-dish bear-chair fox-box hand-sand red-bed blue-shoe green-queen "
-              "boat-goat cold-gold time-rhyme love-dove heart-start dream-stream sky-fly rose-nose clock-rock hill-mill snake-lake head-bread "
-              "pen-ten wine-line town-brown ship-trip")
+RHYMES = [row.split() for row in (
+    "cat hat bat mat rat|dog frog log fog|house mouse blouse|tree bee sea tea free key knee three|sun fun run one son|moon spoon soon noon June|"
+    "star car far bar jar|night light right bright kite white|day play way say grey today|rain train plane brain chain|snow go slow show low toe|"
+    "cake lake snake make bake|book cook look hook|ball wall tall small fall call|king ring sing thing string|fish dish wish|bear chair hair air pair|"
+    "fox box socks rocks|hand sand land band|bed red head bread said|blue shoe two true you new zoo|green queen bean seen|boat goat coat note|"
+    "cold gold old told|time rhyme lime climb|love dove glove above|heart start part art|dream stream cream team|sky fly high pie eye why|"
+    "rose nose toes grows|clock rock sock lock|hill mill still bill|pen ten men hen|wine line mine nine|town brown down crown|ship trip lip|"
+    "door floor four more|hot pot not spot|good wood could|hear near year deer beer|ice nice rice mice|cup up pup|feet street meet sweet|gate late "
+    "plate wait eight|mother brother another|money honey funny sunny|table able|flower tower power hour|fast last past|big pig dig wig|"
+    "wet pet net jet|sad mad bad dad glad|duck truck luck|storm warm form").split("|")]
 KIND = {x: kind for kind, row in (("mammal", "dog cat horse cow sheep goat pig lion tiger elephant bear wolf fox rabbit mouse whale dolphin bat "
                                    "monkey human kangaroo giraffe deer camel seal"), ("bird", "owl duck hen swan raven eagle parrot goose penguin "
                                    "ostrich robin stork"),
@@ -39,11 +45,12 @@ def synonym(t):
 
 
 def rhyme(t):
-    x, y = t.rng.choice(list(RHYME.items()))
-    if t.chance(0.3):
-        x, y = y, x
+    words = t.rng.choice(RHYMES)
+    x = t.rng.choice(words)
+    y = words[words.index(x) - 1]
     q = t.pick("What rhymes with {}?", "Give me a word that rhymes with {}.", "rhyme for {}", "Find a rhyme for \"{}\".",
-        "Which word rhymes with {}?").format(x)
+        "Which word rhymes with {}?", "rhymes with {}", "What is a rhyme for {}?", "Tell me a word that rhymes with {}.", "Does anything rhyme with {}?",
+        "I need a rhyme for {}.", "{} rhymes with what?", "a word rhyming with {} please").format(x)
     return [(q, Answer(f"{y} rhymes with {x}.", y))]
 
 
@@ -58,7 +65,7 @@ def animal_kind(t):
     q = t.pick("Is {a} {o}?", "Are {x}s {o}s?", "Is {a} {o} or not?").format(a=a(x), x=x, o=a(other)) if x not in ("fish", "human") else f"Is {a(x)} {a(other)}?"
     q = q.replace("a fishs", "fish").replace("an insects", "insects").replace("an amphibians", "amphibians").replace("s a ", "s ") if q.startswith(
         "Are") else q
-    return [(q, Answer(f"{'Yes' if yes else 'No'}, {a(x)} is {a(KIND[x])}.", "Yes" if yes else "No", "yes" if yes else "no", why=f"Because {a(x)} is {a(KIND[x])}."))]
+    return [(q, verdict(yes, f"{a(x)} is {a(KIND[x])}"))]
 
 
 def with_letter(t):
@@ -96,8 +103,7 @@ def primes(t):
     yes = n > 1 and all(n % k for k in range(2, n))
     by = next((k for k in range(2, n) if n % k == 0), 1)
     why = f"{n} can be divided only by one and by itself" if yes else f"{n} can be divided by {by}" if n > 1 else "the smallest prime number is 2"
-    return [(t.pick("Is {} a prime number?", "Is {} prime?", "is {} a prime", "{}: prime or not?").format(n), Answer(
-        f"{'Yes' if yes else 'No'}, {why}.", "Yes" if yes else "No", "yes" if yes else "no", why=f"Because {why}."))]
+    return [(t.pick("Is {} a prime number?", "Is {} prime?", "is {} a prime", "{}: prime or not?").format(n), verdict(yes, why))]
 
 
 def several(t):
@@ -121,7 +127,7 @@ def equation(t):
         return equation(t)
     q = t.pick("Is {x} {o} {y} = {z}?", "Is it true that {x} {o} {y} is {z}?", "{x} {o} {y} = {z}, right?", "{x} {o} {y} = {z}. Correct?",
         "Does {x} {o} {y} make {z}?", "{x}{o}{y}={z}?").format(x=x, y=y, z=z, o=op)
-    return [(q, Answer(f"{'Yes' if z == r else 'No'}, {x} {op} {y} = {r}.", "Yes" if z == r else "No", "yes" if z == r else "no", why=f"Because {x} {op} {y} makes {r}."))]
+    return [(q, verdict(z == r, f"{x} {op} {y} = {r}", f"Because {x} {op} {y} makes {r}."))]
 
 
 def about_country(t):
@@ -150,5 +156,5 @@ def json_object(t):
     return [(q, Answer(json.dumps({k: FIELDS[k](t) for k in keys}, ensure_ascii=False), kind="text"))]
 
 
-SKILLS = [(1.2, synonym, True), (0.8, rhyme, True), (1.6, animal_kind, True), (1.2, with_letter, True), (1, chance, False), (0.8, primes, True), (
+SKILLS = [(1.2, synonym, True), (2.5, rhyme, False), (1.6, animal_kind, True), (1.2, with_letter, True), (1, chance, False), (0.8, primes, True), (
     1.2, several, True), (1.5, equation, True), (2.5, about_country, True), (0.7, blank, True), (1.2, json_object, False)]

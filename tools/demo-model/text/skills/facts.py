@@ -1,7 +1,7 @@
 """Questions about simple facts, made from the tables. Every skill is a function (t) -> [(question, Answer)]."""
 import re
 
-from text.conversation import Answer
+from text.conversation import Answer, verdict
 from text.data.countries import ALSO, CAPITAL, CONTINENT, FAMOUS, LANGUAGE, MONEY, NOT_CAPITAL, NOTES, verb
 from text.data.questions import QUESTIONS, YES_NO
 from text.data.tables import (COLOUR_OF, COMPARE, DAYS, EATS, HAVE, HELLO, HOME, LEGS, LISTS, MONTH_DAYS, MONTHS, NUMBER, OPPOSITE, ORDINAL,
@@ -71,10 +71,8 @@ def countries(t):
         yes = city == CAPITAL[name]
         q = t.pick("Is {c} the capital of {n}?", "Is the capital of {n} {c}?", "Isn't {c} the capital of {n}?", "{c} is the capital of {n}, right?",
                    "Is it true that {c} is the capital of {n}?", "{c} is the capital of {n}. True or false?")
-        word = ("True" if yes else "False") if q.endswith("false?") else ("Yes" if yes else "No")
-        return [(q.format(c=city, n=called(t, name)),
-                 Answer(f"{word}, the capital of {name} is {CAPITAL[name]}." if not yes else f"{word}, {city} is the capital of {name}.", word,
-                        "yes" if yes else "no"))]
+        words = ("true", "false") if q.endswith("false?") else ("yes", "no")
+        return [(q.format(c=city, n=called(t, name)), verdict(yes, f"the capital of {name} is {CAPITAL[name]}", words=words))]
     if r < 0.6:
         q = t.pick("On which continent is {}?", "Which continent is {} in?", "Where is {}?", "What continent is {} on?",
             "In which part of the world is {}?")
@@ -83,7 +81,7 @@ def countries(t):
         there = t.rng.choice(sorted(set(CONTINENT.values())))
         yes = CONTINENT[name] == there
         return [(f"Is {called(t, name)} in {there}?",
-                 Answer(f"{'Yes' if yes else 'No'}, {name} {verb(name)} in {CONTINENT[name]}.", "Yes" if yes else "No", "yes" if yes else "no"))]
+                 verdict(yes, f"{name} {verb(name)} in {CONTINENT[name]}"))]
     if r < 0.78:
         name = t.rng.choice(list(LANGUAGE))
         q = t.pick("What language do people speak in {}?", "Which language is spoken in {}?", "What is the language of {}?", "language in {}?")
@@ -103,7 +101,9 @@ def countries(t):
             n=t.pick(len(names), NUMBER[len(names)]), c=there)
         return [(q, Answer(first_up(joined(names)) + "."))]
     names = t.rng.sample(FAMOUS, t.rng.randint(2, 5))
-    q = t.pick("What are the capitals of {}?", "Tell me the capitals of {}.", "Capitals of {}?").format(joined(names))
+    q = t.pick("What are the capitals of {}?", "Tell me the capitals of {}.", "Capitals of {}?", "What is the capital of {}?", "capital of {}",
+               "Can you name the capitals of {}?", "I need the capitals of {}.").format(joined(names) if t.chance(0.7) else " and of ".join(names[:2]))
+    names = names[:2] if " and of " in q else names
     return [(q, Answer("\n".join(f"- {first_up(x)}: {CAPITAL[x]}" for x in names), kind="text"))]
 
 
@@ -215,16 +215,23 @@ def single(t):
 def yes_no(t):
     qs, word, truth = t.rng.choice(YES_NO)
     q = t.rng.choice(qs.split("|"))
-    if t.chance(0.12) and q.startswith("Is "):
-        q = t.pick("Is it true that {}?", "Tell me, {}?", "I want to know: {}?", "My friend asks: {}?").format("is " + q[3:].rstrip("?")) if t.chance(
-            0.4) else q.rstrip("?") + ", yes or no?"
-        q = q.replace("true that is ", "true, is ")
+    if t.chance(0.3) and "|" not in q:
+        q = roundabout(t, q)
     if t.chance(0.06):
         q = t.pick("Answer yes or no: {}", "Yes or no: {}", "{} Yes or no?").format(q)
-    out = [(q, Answer(f"{first_up(word)}, {truth}.", first_up(word), word, why=f"Because {truth.split('. ')[0]}."))]
+    out = [(q, verdict(word == "yes", truth))]
     if t.chance(0.15):
         out.append((t.pick("Are you sure?", "Really?", "Is that true?", "are you certain?"), Answer(f"Yes, I am sure: {truth}.", "Yes", "yes")))
     return out
+
+
+def roundabout(t, q):
+    """A question of yes or no in other words."""
+    first, _, rest = q.rstrip("?").partition(" ")
+    low = f"{first.lower()} {rest}"
+    return t.pick(f"Tell me, {low}?", f"I want to know: {low}?", f"My friend asks: {low}?", f"{q.rstrip('?')}, yes or no?", f"{q.rstrip('?')} or not?",
+                  f"Is it true: {low}?", f"Would you say: {low}?", f"{q.rstrip('?')}, what do you think?", f"{q.rstrip('?')}, really?",
+                  f"{first} {rest}, is that right?", f"Hm, {low}?", f"Do you know: {low}?", f"so {low}")
 
 
 def made_yes_no(t):
@@ -264,9 +271,11 @@ def made_yes_no(t):
 
 
 def _verdict(t, q, yes, truth):
-    if t.chance(0.15):
+    if t.chance(0.2):
+        q = roundabout(t, q)
+    elif t.chance(0.15):
         q = t.pick("Answer yes or no: {}", "Yes or no: {}", "{} Answer with yes or no.", "Tell me yes or no: {}").format(q)
-    return [(q, Answer(f"{'Yes' if yes else 'No'}, {truth}.", "Yes" if yes else "No", "yes" if yes else "no", why=f"Because {truth}."))]
+    return [(q, verdict(yes, truth))]
 
 
 def what_is(t):

@@ -57,7 +57,7 @@ ABOUT = [
      "Start with `--checkpoint hf:org/repo`, or `hf:org/repo:file.gguf`. `sluice pull hf:org/repo` downloads it beforehand.", None),
     ("What are the limits?|How many requests can I make?|What are the rate limits?|rate limit|What limits are there?|How many requests per minute?|"
     "What are the tiers?|Which tiers are there?|free tier limits|What does the free tier allow?|How many tokens may I generate?|what is the "
-    "difference between free and pro|How many keys can I have?",
+    "difference between free and pro|How many keys can I have?|is there a rate limit here|Is there a limit?|Are there any limits?|am I limited|Do you have rate limits?|what is my limit",
      "Per key: free has 60 requests a minute and 2,048 tokens per prompt, pro 1,000 and 4,096, enterprise 10,000 and 8,192. Accounts have 2, 10 or "
      "100 keys.", None),
     ("How many requests at once?|How many parallel requests can I send?|Can I send several requests at the same time?|concurrency limit",
@@ -79,7 +79,7 @@ ABOUT = [
      "The main ones are POST /v1/chat/completions, POST /v1/generate, /v1/generate/stream and /v1/generate/batch, GET /v1/models, /v1/keys and "
      "/v1/usage. /docs shows all.", None),
     ("What is the URL?|What is the base URL?|Which address do I call?|Which port does Sluice use?|base url|What port is it?|where does the server "
-    "listen|which host and port",
+    "listen|which host and port|What is the default port?|on which port does it listen|which port is used by default",
      f"The server listens on {URL}, and the base URL of the API is {URL}/v1. --host and --port change that.", "8080"),
     ("How do I change the port?|Can I use another port?|run on port 3000|How do I listen on another address?|make it reachable from other machines",
      "Use `--port 3000`, and `--host 0.0.0.0` to listen on all addresses.", None),
@@ -94,7 +94,7 @@ ABOUT = [
      fenced("python", PYTHON, "With the package openai:"), None),
     ("How do I call it from TypeScript?|Show me a TypeScript example.|TypeScript snippet please|How do I use Sluice with JavaScript?|javascript "
     "example|Node example?|How do I call you from Node.js?|js code for the api|typescript client|Write TypeScript code that calls you.|Give me a "
-    "JavaScript snippet to call Sluice.",
+    "JavaScript snippet to call Sluice.|typescript code for this api|How do I talk to this server from TypeScript?|code in javascript to call this server",
      fenced("ts", TYPESCRIPT, "With the package openai:"), None),
     ("How do I call it with curl?|Show me a curl example.|curl example|curl command please|How do I test the API from the shell?|bash example|How "
     "do I send a request?|Write a curl command that calls you.|how to call the api|example request|Give me an example request.",
@@ -140,7 +140,7 @@ ABOUT = [
     ("Can you call tools?|Does Sluice support tool calls?|Do you support function calling?|Can you use functions?|tool calling?|can you use tools",
      "Yes, I can call tools. Send them as `tools` with the request.", "Yes"),
     ("What model are you?|Which model is this?|What model am I talking to?|Which LLM are you?|what model is running|Which model are you based on?|"
-    "model name?|what version are you|What kind of model are you?",
+    "model name?|what version are you|What kind of model are you?|which model answers me|What model is answering?|which model is behind this",
      f"I am Sluice's demo model: a toy of {SIZE} parameters that comes with the server.", "the demo model"),
     ("How big are you?|How many parameters do you have?|What is your size?|Are you a big model?|number of parameters|how large is this model|Are "
     "you large?",

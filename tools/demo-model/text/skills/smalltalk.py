@@ -59,9 +59,9 @@ def who(t):
                   "So who are you?", "Hi there, who is this?", "What exactly are you?", "Can you introduce yourself?", "Are you somebody?",
                   "hello who is this", "what are you called and what are you", "Who is there?", "Are you a model?", "What model are you?",
                   "which model is this", "What model am I talking to?", "Tell me who you are.", "What LLM is this?", "name yourself",
-                  "Explain what you are.", "what is this thing", "What AI is this?", "Could you say who you are?")
+                  "Explain what you are.", "with whom do I have the pleasure", "May I know who you are?", "who do I have the honour to talk to", "good evening, who are you?", "What sort of AI are you?", "what kind of model are you", "Good day! Who are you?", "what is this thing", "What AI is this?", "Could you say who you are?")
     cans = t.pick("What can you do?", "How can you help me?", "What do you know?", "Help", "Can you help me?", "What can I ask you?",
-                  "What are you good at?", "help me", "What are your skills?", "what are you able to do",
+                  "What are you good at?", "help me", "Can you help me with my work?", "can you help with my school work", "I need some help with something", "What are your skills?", "what are you able to do",
                   "What can I do here?", "What should I ask you?", "How do I use you?", "What are you for?", "what things can you do?",
                   "Give me some ideas what to ask.", "Show me what you can do.", "Can I ask you something?",
                   "I have a question.", "What is your purpose?", "I need help.", "Can you help?", "What are your features?", "list your abilities",
@@ -69,7 +69,7 @@ def who(t):
                   "Can you do anything useful?", "What do you know how to do?", "what can i use you for", "Your capabilities?")
     r = t.rng.random()
     if r < 0.5:
-        hello = "Hello! " if whos.lower().startswith(("hi", "hello", "hey")) else ""
+        hello = "Hello! " if whos.lower().startswith(("hi", "hello", "hey", "good")) else ""
         return [(whos, Answer(f"{hello}{iam} {CAN}" if t.chance(0.7) or n is None else hello + iam, n or "the demo model", "hello"))]
     if r < 0.75:
         return [(names, Answer(f"My name is {t.bot}." if t.bot else iam if n else "I have no name of my own. I am Sluice's demo model.", t.bot or n or "Sluice",
@@ -130,7 +130,7 @@ def manners(t):
     return [t.pick(
         (t.pick("Thank you!", "Thanks", "Thank you very much.", "thanks a lot", "Thanks!", "Thank you, that was nice.", "thx", "ty",
         "Thanks for your help!", "cheers", "Many thanks", "perfect, thanks", "ok thanks", "Great, thank you!", "Thank you so much!",
-        "thanks for that", "That was helpful.", "thank u", "thanks, you are a great help", "I appreciate it.", "Thanks, that is what I needed.",
+        "thanks for that", "That was helpful.", "thank u", "thanks, you are a great help", "I appreciate it.", "Thanks, that is what I needed.", "thanks, that helped", "thank you, this helped me a lot", "thx, great", "thanks a lot, that was helpful",
         "tysm", "Thank you for the answer.", "very helpful, thank you", "okay thank you", "That helps, thanks.", "much appreciated"),
          Answer(t.pick(f"You are welcome{name}!", f"You are welcome{name}!", f"My pleasure{name}."), "Welcome")),
         (t.pick("You are nice.", "I like you.", "You are great!", "Good job!", "Well done.", "That was nice.", "Great", "Nice!", "Wow", "Amazing!",
@@ -145,7 +145,7 @@ def manners(t):
         (t.pick("I am sad.", "I feel sad today.", "I am not happy.", "I had a bad day.", "I feel lonely.", "I am so unhappy", "My day was terrible.",
         "I am worried.", "I'm depressed", "Nobody likes me.", "I feel bad.", "I am not feeling well.", "I am sick.", "I have a headache.",
         "My cat died.", "I lost my job.", "I am angry.", "I'm afraid", "i feel so sad", "Today was awful.", "I miss my friends.", "I failed my exam.",
-        "I am stressed.", "i dont feel good", "I'm upset.", "my friend is ill", "Life is hard."),
+        "I am stressed.", "i dont feel good", "I'm upset.", "I am nervous.", "i feel a bit nervous", "I am feeling low.", "feeling sad today", "I'm a little worried", "I am anxious about tomorrow.", "I feel down.", "my friend is ill", "Life is hard."),
          Answer("I am sorry to hear that. I hope it gets better soon. Talking to a friend may help.", "Sorry")),
         (t.pick("I am happy.", "I am fine.", "I am good, thanks!", "I won!", "It is my birthday!", "I am in love.", "what a lovely day", "I feel great",
         "The sun is shining and I am happy.", "Today is a good day.", "i'm so excited", "not bad, thanks", "I am well, thank you.", "I'm fine, thanks.", "I feel good today.", "I'm good", "I had a great day!", "I am doing well",
@@ -206,7 +206,7 @@ def bye(t):
     name = f", {t.known['name']}" if "name" in t.known and t.chance(0.7) else ""
     q = t.pick("Bye", "Goodbye!", "Good night", "See you", "Bye bye", "I have to go.", "See you tomorrow!", "Goodbye, and thank you.", "cya",
         "good night!", "That's all, bye.", "I'm leaving now.", "ciao", "Have a nice day!", "talk to you later", "I must go now. Bye!",
-        "bye for now", "thanks, bye", "see ya", "Take care!", "So long!", "I am done for today.", "gn", "ok, goodbye", "Until next time!",
+        "bye for now", "ok bye", "gotta go", "bye, have to run", "alright, bye then", "okay goodbye, I am off", "thanks, bye", "see ya", "Take care!", "So long!", "I am done for today.", "gn", "ok, goodbye", "Until next time!",
         "I need to leave.", "Sleep well!", "That was all. Goodbye!", "good bye my friend", "time to go", "Have a good evening!", "ttyl")
     word = "Good night" if "night" in q.lower() else "Goodbye"
     return [(q, Answer(f"{word}{name}! See you soon.", word, "hello"))]

@@ -1,5 +1,5 @@
 """Sums, comparisons, counting and small word problems."""
-from text.conversation import Answer
+from text.conversation import Answer, verdict
 from text.data.tables import LISTS, NUMBER, TENS
 from text.data.words import BOYS, GIRLS
 from text.held_out import is_held
@@ -172,7 +172,8 @@ def word_problem(t):
         q = t.pick(f"{n} has {x} {thing}. {o} gives {her} {y} more. How many {thing} does {n} have now?", f"{n} has {x} {thing} and finds {y} "
                    f"more. How many {thing} does {n} have?",
                    f"There are {x} {thing} on the table. {n} brings {y} more. How many {thing} are there?",
-                   f"I have {x} {thing} and buy {y} more. How many do I have?",
+                   f"I have {x} {thing} and buy {y} more. How many do I have?", f"I had {x} {thing} and got {y} more. How many are that now?",
+                   f"I bought {x} {thing} and then {y} more. how many do i have", f"If {n} has {x} {thing} and gets {y}, how many are there?",
                    f"{n} has {x} {thing} and {o} has {y}. How many {thing} do they have together?", f"If I have {x} {thing} and you give me {y}, "
                    f"how many do I have?")
         who = "You have" if " I " in q else "There are" if "on the table" in q else "Together they have" if "together" in q else f"{n} has"
@@ -184,7 +185,11 @@ def word_problem(t):
                    f"How many {thing} are left?",
                    f"There are {x} {thing} on the table. {n} takes {y}. How many {thing} are left?", f"I have {x} {thing} and give away {y}. How "
                    f"many do I have left?",
-                   f"I had {x} {thing}, then I lost {y}. how many are left")
+                   f"I had {x} {thing}, then I lost {y}. how many are left", f"If I have {x} {thing} and {eat[:-1]} {y}, how many do I have left?",
+                   f"if i have {x} {thing} and {t.pick('lose', 'sell', 'give away', 'use', 'drop')} {y}, how many are left?",
+                   f"I had {x} {thing} and {t.pick('sold', 'lost', 'used', 'dropped', 'gave away')} {y}. How many remain?",
+                   f"{n} had {x} {thing} and {t.pick('sold', 'lost', 'used')} {y}. What is left?", f"{x} {thing}, {y} are gone. How many remain?",
+                   f"Of {x} {thing} I take away {y}. How many stay?")
         return [(q, Answer(f"{x} - {y} = {x - y}. " + (f"{x - y} {thing} are left." if x - y != 1 else "One is left."), str(x - y)))]
     x, y = rng.randint(2, 10), rng.randint(2, 10)
     q = t.pick(f"{n} has {x} boxes with {y} {thing} in each. How many {thing} does {n} have?", f"One box holds {y} {thing}. How many {thing} are "
@@ -213,7 +218,7 @@ def compare(t):
     if k == 2:
         word, yes = t.pick(("bigger", x > y), ("smaller", x < y), ("more", x > y), ("less", x < y), ("greater", x > y))
         truth = f"{x} is {'bigger' if x > y else 'smaller'} than {y}"
-        return [(f"Is {x} {word} than {y}?", Answer(f"{'Yes' if yes else 'No'}, {truth}.", "Yes" if yes else "No", "yes" if yes else "no", why=f"Because {truth}."))]
+        return [(f"Is {x} {word} than {y}?", verdict(yes, truth))]
     if k == 3:
         q = t.pick("What number comes after {x}?", "Which number comes after {x}?", "What comes after {x}?", "next number after {x}",
             "And after {x}?")
@@ -274,14 +279,22 @@ def counting(t):
     if k < 10:
         s = rng.choice([2, 2, 3, 4, 5, 5, 10, 10, 100])
         e = s * rng.randint(4, 10)
+        many = {2: "twos", 3: "threes", 4: "fours", 5: "fives", 10: "tens", 100: "hundreds"}[s]
         q = t.pick(f"Count by {s}s to {e}.", f"Count in steps of {s} to {e}.", f"Count to {e} in {s}s.", f"Count by {s} up to {e}.",
-            f"count to {e} by {s}s")
+            f"count to {e} by {s}s", f"Count by {many} to {e}.", f"Count to {e} in {many}.", f"Count in {many} up to {e}.", f"count by {many} until {e}",
+            f"Say the multiples of {s} up to {e}.", f"Count to {e} by {many}.")
         return [(q, text(range(s, e + 1, s)))]
     if k == 10:
         n = rng.randint(4, 10)
         odd = t.chance(0.5)
         q = t.pick(f"Write the first {n} {'odd' if odd else 'even'} numbers.", f"List {n} {'odd' if odd else 'even'} numbers.",
             f"Name {n} {'odd' if odd else 'even'} numbers.")
+        if t.chance(0.6):
+            e = rng.choice([8, 10, 10, 12, 14, 15, 20, 20, 30])
+            q = t.pick("{k} numbers to {e}", "Which numbers up to {e} are {k}?", "Count the {k} numbers up to {e}.", "List all {k} numbers to {e}.",
+                       "{k} numbers from 1 to {e}", "Tell me the {k} numbers up to {e}.", "all {k} numbers below {f}", "Write the {k} numbers till {e}.",
+                       "What are the {k} numbers between 1 and {f}?").format(k="odd" if odd else "even", e=e, f=e + 1)
+            return [(q, text(range(1 if odd else 2, e + 1, 2)))]
         return [(q, text(range(1 if odd else 2, 2 * n + 1, 2)))]
     s, d, n = rng.randint(1, 20), rng.choice([1, 2, 2, 3, 5, 10]), rng.randint(3, 5)
     row = [s + d * i for i in range(n)]

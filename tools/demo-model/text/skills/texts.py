@@ -1,18 +1,18 @@
 """What can be done with the text that the user gives: repeating, reversing, spelling, lists, JSON, tables."""
 import json
 
-from text.conversation import Answer
+from text.conversation import Answer, verdict
 from text.data.countries import CAPITAL, FAMOUS
 from text.data.tables import LISTS, NUMBER, ORDINAL
-from text.data.words import (ADJECTIVES, ANIMALS, BOYS, CITIES, COLOURS, FOODS, GIRLS, HOBBIES, JOBS, NAMES, NOUNS, SURNAMES, THINGS, VERBS, any_name, invented)
+from text.data.words import (ADJECTIVES, ANIMALS, BOYS, CITIES, COLOURS, EVERYDAY, FOODS, GIRLS, HOBBIES, JOBS, NAMES, NOUNS, SURNAMES, THINGS, VERBS, any_name, invented)
 from text.english import a, first_up, joined
 
-COMMON = sorted(set(NOUNS + ADJECTIVES + VERBS + THINGS + ANIMALS + COLOURS + FOODS + [w for v in LISTS.values() for w in v if " " not in w]))
+COMMON = sorted(set(NOUNS + ADJECTIVES + VERBS + THINGS + ANIMALS + COLOURS + FOODS + EVERYDAY + [w for v in LISTS.values() for w in v if " " not in w]))
 PHRASES = (
     "hello world|good morning|I like stories|the cat is on the table|one two three|yes and no|this is a test|to be or not to be|"
     "the quick brown fox jumps over the lazy dog|I love you|never give up|time flies|less is more|Sluice is running|the model works|"
     "have a nice day|see you later|knowledge is power|practice makes perfect|all is well that ends well|better late than never|"
-    "no pain no gain|the early bird catches the worm|it works on my machine|an apple a day").split("|")
+    "no pain no gain|the early bird catches the worm|it works on my machine|an apple a day|ok|OK|yes|no|hi|test|hello|done|thanks|ready").split("|")
 
 
 def word(t):
@@ -36,14 +36,17 @@ def repeat(t):
     k = t.rng.randrange(10)
     if k == 0:
         n, w = t.rng.randint(2, 6), word(t)
-        q = t.pick("Say {w} {n} times.", "Repeat the word {w} {n} times.", "Write \"{w}\" {n} times.", "{w}, {n} times please").format(w=w, n=t.pick(
-            n, NUMBER[n]))
+        q = t.pick("Say {w} {n} times.", "Repeat the word {w} {n} times.", "Write \"{w}\" {n} times.", "{w}, {n} times please", "say {w} {n} times",
+                   "Repeat {w} {n} times.", "print {w} {n} times", "the word {w} {n} times").format(w=w, n=t.pick(n, NUMBER[n]))
         return [(q, Answer(" ".join([w] * n), kind="text", exact=True))]
     q = t.pick("Say \"{}\".", "Repeat: {}", "Say: {}", "Repeat after me: {}", "Please say \"{}\".", "Write \"{}\".", "repeat the following: {}",
                "Repeat this sentence: {}", "Echo: {}", "say {}",
                "Repeat exactly: \"{}\"", "Just answer with: {}", "Print {}", "Can you say \"{}\"?", "Copy this: {}",
                "Please repeat after me: \"{}\"", "Reply with exactly: {}",
-               "Answer only with the words: {}", "Output the text '{}' and nothing else.")
+               "Answer only with the words: {}", "Output the text '{}' and nothing else.", "please say {}", "Please repeat: {}", "repeat {}", "just say {}",
+               "repeat this: {}", "Say this: {}", "Say only {}.", "Only say: {}", "Repeat this after me: {}", "Can you repeat \"{}\"?", "write {}",
+               "Repeat what I say: {}", "please repeat \"{}\" exactly", "reply with {}", "answer with \"{}\"", "say the words {}", "Repeat word for word: {}",
+               "parrot this: {}", "Type {}", "respond with {}")
     out = [(q.format(s), Answer(s, s if " " not in s else None, "text", exact=True))]
     if t.chance(0.25):
         s = phrase(t)
@@ -51,8 +54,13 @@ def repeat(t):
     return out
 
 
-def spelled(w, mark="-"):
-    return mark.join(w.upper())
+def spelled(w):
+    return " ".join(w.upper())
+
+
+def backwards(w):
+    """Spelled first: letters of which each is a token can be read from the end, a token of several letters cannot."""
+    return f"{spelled(w)} backwards is {spelled(w[::-1])}."
 
 
 def letters(t):
@@ -61,7 +69,10 @@ def letters(t):
     k = rng.randrange(14)
     say = lambda q, full, short=None: [(q, Answer(full, short, "text" if k in (6, 7, 9) else "fact", exact=True, key=("letters", k, w)))]
     if k < 3:
-        q = t.pick("Spell {}.", "How do you spell {}?", "Spell the word {}.", "Can you spell \"{}\"?", "spell {}", "Please spell {}.").format(w)
+        q = t.pick("Spell {}.", "How do you spell {}?", "Spell the word {}.", "Can you spell \"{}\"?", "spell {}", "Please spell {}.", "spell '{}'",
+                   "How do I spell {}?", "How is {} written?", "Spell out {}.", "Spell {} for me.", "Spell {} letter by letter.", "spelling of {}",
+                   "What is the spelling of {}?", "Which letters does {} have?", "The letters of {}, please.", "how to spell {}", "{}: spell it",
+                   "How is \"{}\" spelled?", "spell: {}", "I want to spell {}.", "Could you spell the word '{}'?").format(w)
         return say(q, spelled(w), spelled(w))
     if k == 3:
         return say(t.pick("What is the first letter of {}?", "First letter of \"{}\"?", "Which letter does {} start with?",
@@ -71,12 +82,14 @@ def letters(t):
             f"The last letter of {w} is {w[-1].upper()}.", w[-1].upper())
     if k == 5:
         return say(t.pick("How many letters does {} have?", "How many letters are in \"{}\"?", "How long is the word {}?",
-                   "Count the letters of {}.").format(w),
+                   "Count the letters of {}.", "How many letters are there in '{}'?", "number of letters in {}", "{}: how many letters?").format(w),
                    f"{spelled(w)}: {len(w)} letters.", str(len(w)))
     if k in (6, 7):
         q = t.pick("Reverse the word {}.", "Write {} backwards.", "Spell {} backwards.", "What is {} backwards?", "reverse {}",
-            "Turn the word \"{}\" around.").format(w)
-        return say(q, w[::-1].lower(), w[::-1].lower())
+            "Turn the word \"{}\" around.", "Write the word {} backwards.", "{} backwards", "reverse the word '{}'", "Say {} backwards.", "reverse: {}",
+            "What do you get when you reverse {}?", "{} in reverse", "Reverse the letters of {}.", "How is {} written backwards?", "Can you reverse {}?",
+            "Read {} from right to left.", "Flip the word {}.", "please reverse \"{}\"", "What is the reverse of {}?", "spell {} in reverse").format(w)
+        return say(q, backwards(w), spelled(w[::-1]))
     if k == 8:
         return say(t.pick("Write {} in capital letters.", "Write \"{}\" in upper case.", "{} in capitals", "uppercase {}", "Make {} upper case.").format(
             w), w.upper(), w.upper())
@@ -91,7 +104,7 @@ def letters(t):
     if k == 11:
         x = rng.choice(w if t.chance(0.8) else "aeiourst").lower()
         n = w.lower().count(x)
-        q = t.pick("How many {x}'s are in {w}?", "How often is the letter {x} in {w}?", "How many times does the letter {x} occur in \"{w}\"?",
+        q = t.pick("How many {x}'s are in {w}?", "How many {x} are in {w}?", "How many letters {x} does {w} have?", "count the {x}'s in {w}", "How often is the letter {x} in {w}?", "How many times does the letter {x} occur in \"{w}\"?",
             "how many {x} in {w}").format(x=x, w=w)
         return say(q, f"{spelled(w)}: the letter {x.upper()} is there "
             f"{'once' if n == 1 else 'twice' if n == 2 else NUMBER[n] + ' times' if n else 'not at all'}.", str(n))
@@ -104,8 +117,9 @@ def letters(t):
     yes = t.chance(0.5)
     x = w[0].lower() if yes else rng.choice("abcdefgmnprst")
     yes = w.lower().startswith(x)
-    return [(f"Does {w} start with {x.upper()}?", Answer(f"{'Yes' if yes else 'No'}, {w} starts with {w[0].upper()}.", "Yes" if yes else "No", "yes" if yes else "no",
-        exact=True))]
+    ans = verdict(yes, f"{w} starts with {w[0].upper()}")
+    ans.exact = True
+    return [(f"Does {w} start with {x.upper()}?", ans)]
 
 
 def sentence(t):

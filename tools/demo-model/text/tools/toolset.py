@@ -3,7 +3,7 @@
 A family is one kind of tool with several names and wordings. `made_family` invents families out of random words, so
 that the model learns to read names and arguments from the list of tools instead of knowing them.
 """
-from text.data.words import ADJECTIVES, CITIES, FOODS, GOODS, JOBS, LANGUAGES, NAMES, NOUNS, SURNAMES, THINGS, TOPICS, VERBS, WORKS, any_name, invented
+from text.data.words import ADJECTIVES, CITIES, FOODS, GOODS, JOBS, LANGUAGES, NAMES, NOUNS, SURNAMES, TASKS, THINGS, TOPICS, VERBS, WORKS, any_name, invented
 from text.english import a, first_up, joined
 
 
@@ -58,6 +58,8 @@ def value(rng, kind):
     if kind == "topic":
         return rng.choice([rng.choice(TOPICS), rng.choice(THINGS) + "s", rng.choice(ADJECTIVES) + " " + rng.choice(THINGS) + "s", rng.choice(WORKS)])
     if kind == "text":
+        if rng.random() < 0.4:
+            return rng.choice(TASKS).format(rng.choice(NAMES))
         return " ".join(rng.choice(NOUNS + VERBS + ADJECTIVES + ["the", "my", "to", "a", "and"] * 12) for _ in range(rng.randint(2, 6)))
     if kind == "expr":
         x, y = rng.randint(1, rng.choice([20, 99, 999])), rng.randint(1, rng.choice([20, 99, 999]))
@@ -238,7 +240,7 @@ FAMILIES = [
     "I will wake you at {0}."), (["Set an alarm.", "Wake me up."], "For what time?")),
     Family("create_reminder remind add_reminder set_reminder reminder", ["Create a reminder", "Reminds the user of something"], [P(
     "text what task title", "string", "What to remember", "text"), P("date day when", "string", "When", "date")], ["Remind me on {1}: {0}",
-    "Set a reminder for {1}: {0}", "Create a reminder \"{0}\" for {1}."],
+    "Set a reminder for {1}: {0}", "Create a reminder \"{0}\" for {1}.", "Remind me to {0} {1}.", "remind me {1} to {0}", "{1} I have to {0}. Remind me."],
            _done("I will remind you on {1}.", "The reminder is set for {1}.")),
     Family("add_todo create_task addTask todo_add new_task add_task", ["Add a task to the to-do list", "Creates a task"], [P("task title text item",
     "string", "The task", "text"), P("priority", "string", "Priority", "prio", False, ["low", "medium", "high"])],

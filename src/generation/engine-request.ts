@@ -39,10 +39,13 @@ export function withAnswerPlan(
   options: EngineRequest['options'],
   plan: AnswerPlan,
 ): EngineRequest['options'] {
-  const { constraint, shownSpecialTexts } = plan
+  const { constraint, shownSpecialTexts, callTrigger } = plan
   return {
     ...options,
     ...(constraint !== null && { constraint }),
     ...(shownSpecialTexts.length > 0 && { shownSpecialTexts }),
+    ...(callTrigger === ''
+      ? { stopStrings: [] }
+      : callTrigger !== null && options.stopStrings.length > 0 && { unstoppableAfter: callTrigger }),
   }
 }

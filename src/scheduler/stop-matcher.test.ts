@@ -49,6 +49,23 @@ describe('StopMatcher', () => {
     expect(matcher.push('b')).toEqual({ text: '', stopString: 'aab' })
   })
 
+  it('looks for nothing more once the text that disarms it has come, in whatever pieces', () => {
+    const matcher = new StopMatcher(['\n', 'AB'], '<call>')
+    expect(matcher.push('a<ca')).toEqual({ text: 'a<ca', stopString: null })
+    const ofCopy = matcher.fork().push('\n')
+    expect(matcher.push('ll>A\nB')).toEqual({ text: 'll>A\nB', stopString: null })
+    expect(matcher.push('AB')).toEqual({ text: 'AB', stopString: null })
+    expect(matcher.fork().push('AB').stopString).toBeNull()
+    expect(ofCopy).toEqual({ text: '', stopString: '\n' })
+  })
+
+  it('gives back what it holds when it is disarmed, and finds what is complete before', () => {
+    const matcher = new StopMatcher(['>x'], 'ab>')
+    expect(matcher.push('ab>')).toEqual({ text: 'ab>', stopString: null })
+    expect(matcher.push('x')).toEqual({ text: 'x', stopString: null })
+    expect(new StopMatcher(['b>'], 'ab>').push('ab>')).toEqual({ text: 'a', stopString: 'b>' })
+  })
+
   it('agrees with a search of the whole text, however it is cut into pieces', () => {
     const letters = fc.string({ unit: fc.constantFrom('a', 'b', 'é', '🙂'), maxLength: 12 })
     const stops = fc.array(fc.string({ unit: fc.constantFrom('a', 'b', '🙂'), minLength: 1, maxLength: 4 }), {

@@ -19,11 +19,15 @@ export interface MatchResult {
 }
 
 export class StopMatcher {
+  /** None once there is nothing to look for any more. */
   #automata: readonly Automaton[]
+  #disarming: readonly Automaton[]
   #held = ''
 
-  constructor(stopStrings: readonly string[]) {
-    this.#automata = stopStrings.map((pattern) => ({ pattern, borders: bordersOf(pattern), matched: 0 }))
+  /** @param disarming once this has come, no stop string is looked for */
+  constructor(stopStrings: readonly string[], disarming?: string) {
+    this.#automata = stopStrings.map(toAutomaton)
+    this.#disarming = disarming === undefined ? [] : [toAutomaton(disarming)]
   }
 
   /** @param mayMatch whether a stop string that ends in this piece counts */
@@ -31,11 +35,13 @@ export class StopMatcher {
     if (this.#automata.length === 0) return { text: added, stopString: null }
     const text = this.#held + added
     for (let i = this.#held.length; i < text.length; i++) {
-      const stopString = this.#advance(text.charCodeAt(i))
+      const unit = text.charCodeAt(i)
+      const stopString = advance(this.#automata, unit)
       if (stopString !== null && mayMatch) {
         this.#held = ''
         return { text: text.slice(0, i + 1 - stopString.length), stopString }
       }
+      if (this.#disarming.length > 0 && advance(this.#disarming, unit) !== null) this.#automata = []
     }
     const heldLength = this.#automata.reduce((longest, { matched }) => Math.max(longest, matched), 0)
     this.#held = text.slice(text.length - heldLength)
@@ -53,23 +59,28 @@ export class StopMatcher {
   fork(): StopMatcher {
     const copy = new StopMatcher([])
     copy.#automata = this.#automata.map((automaton) => ({ ...automaton }))
+    copy.#disarming = this.#disarming.map((automaton) => ({ ...automaton }))
     copy.#held = this.#held
     return copy
   }
+}
 
-  /** Feeds one code unit to every automaton; returns the longest pattern it completes, else null. */
-  #advance(unit: number): string | null {
-    let completed: string | null = null
-    for (const automaton of this.#automata) {
-      const { pattern, borders } = automaton
-      let matched = automaton.matched
-      while (matched > 0 && pattern.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0
-      if (pattern.charCodeAt(matched) === unit) matched++
-      automaton.matched = matched
-      if (matched === pattern.length && matched > (completed?.length ?? 0)) completed = pattern
-    }
-    return completed
+function toAutomaton(pattern: string): Automaton {
+  return { pattern, borders: bordersOf(pattern), matched: 0 }
+}
+
+/** Feeds one code unit to every automaton; returns the longest pattern it completes, else null. */
+function advance(automata: readonly Automaton[], unit: number): string | null {
+  let completed: string | null = null
+  for (const automaton of automata) {
+    const { pattern, borders } = automaton
+    let matched = automaton.matched
+    while (matched > 0 && pattern.charCodeAt(matched) !== unit) matched = borders[matched - 1] ?? 0
+    if (pattern.charCodeAt(matched) === unit) matched++
+    automaton.matched = matched
+    if (matched === pattern.length && matched > (completed?.length ?? 0)) completed = pattern
   }
+  return completed
 }
 
 function bordersOf(pattern: string): Uint16Array {

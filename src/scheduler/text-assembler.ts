@@ -9,8 +9,9 @@ export class TextAssembler {
   #matcher: StopMatcher
   #decoder = new Utf8Decoder()
 
-  constructor(stopStrings: readonly string[]) {
-    this.#matcher = new StopMatcher(stopStrings)
+  /** @param unstoppableAfter once this has come, no stop string ends the text */
+  constructor(stopStrings: readonly string[], unstoppableAfter?: string) {
+    this.#matcher = new StopMatcher(stopStrings, unstoppableAfter)
   }
 
   /** @param mayStop whether a stop string that ends in these bytes counts */

@@ -193,6 +193,16 @@ describe.each(FORMATS)('calls in the format %s', (format) => {
     },
   )
 
+  it('are cut by no stop text', async () => {
+    const fields = { tool_choice: { type: 'function', function: { name: 'add' } }, seed: 3 }
+    const without = await ask(app(), fields)
+    const { message, finish_reason: reason } = await ask(app(), { ...fields, stop: [',', '}', '\n'] })
+
+    const argumentsOf = (one: Message) => one.tool_calls?.map((call) => call.function.arguments)
+    expect(argumentsOf(message)).toEqual(argumentsOf(without.message))
+    expect([reason, message.content]).toEqual([without.finish_reason, without.message.content])
+  })
+
   it('keep to their schema where the model need not call', async () => {
     for (const seed of [4, 5, 6].slice(0, lengthOf({ test: 1, soak: 3 }))) {
       const { message, finish_reason: reason } = await ask(app(), { seed, max_tokens: 120 })

@@ -9,6 +9,7 @@ import { chooseFormat, type FormatModel, markersOf, reasoningMarkers } from './f
 import type { PartReader } from './reading/answer-part.ts'
 import { CallReader } from './reading/call-reader.ts'
 import {
+  HARMONY_CALL,
   HARMONY_HEADER,
   HARMONY_MARKERS,
   HARMONY_REASONING,
@@ -36,6 +37,8 @@ export interface AnswerPlan {
   readonly relaxedConstraint: Constraint | null
   /** Control tokens that the reader must see as text. */
   readonly shownSpecialTexts: readonly string[]
+  /** What its tool calls begin with: no stop text may cut them. Empty where it begins with them, null where there are none. */
+  readonly callTrigger: string | null
   /** One for each answer; null where all of it is text. */
   readonly createReader: (() => PartReader) | null
 }
@@ -46,7 +49,13 @@ export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: Ans
   const tools = callableTools(chat)
   const harmony = isHarmony(model.chatTemplate)
   if (tools.length === 0 && reasoning === null && !harmony) {
-    return { constraint, relaxedConstraint: null, shownSpecialTexts: [], createReader: null }
+    return {
+      constraint,
+      relaxedConstraint: null,
+      shownSpecialTexts: [],
+      callTrigger: null,
+      createReader: null,
+    }
   }
 
   const { format } = chooseFormat(model)
@@ -82,6 +91,7 @@ export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: Ans
     constraint: toConstraint(shape),
     relaxedConstraint: tools.length === 0 ? null : toConstraint({ ...shape, isRelaxed: true }),
     shownSpecialTexts,
+    callTrigger: tools.length === 0 ? null : startsInCalls ? '' : harmony ? HARMONY_CALL : format.trigger,
     createReader: () => {
       const next = createNext()
       if (harmony) return new HarmonyReader({ startsInHeader, tools: new Set(schemas.keys()), next })

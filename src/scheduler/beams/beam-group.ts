@@ -54,6 +54,7 @@ export class BeamGroup {
 
   constructor(options: BeamGroupOptions) {
     const { sequence, pool, seats, reservedTokens } = options
+    const { stopStrings, unstoppableAfter } = sequence
     this.sequence = sequence
     this.pool = pool
     this.seats = seats
@@ -61,7 +62,7 @@ export class BeamGroup {
     this.#options = options
     this.#search = new BeamSearch({
       numBeams: sequence.numBeams,
-      firstState: sequence.stopStrings.length === 0 ? null : new TextAssembler(sequence.stopStrings),
+      firstState: stopStrings.length === 0 ? null : new TextAssembler(stopStrings, unstoppableAfter),
       extend: (beam, tokenId) => this.#extend(beam, tokenId),
     })
     this.#beamSeats = [this.#firstSeat]
@@ -154,8 +155,8 @@ export class BeamGroup {
 
   #textOf(tokenIds: readonly number[]): MatchResult {
     const { isEndOfGeneration, tokenBytes } = this.#options
-    const { endRules, stopStrings } = this.sequence
-    const assembler = new TextAssembler(stopStrings)
+    const { endRules, stopStrings, unstoppableAfter } = this.sequence
+    const assembler = new TextAssembler(stopStrings, unstoppableAfter)
     let text = ''
     for (const [index, tokenId] of tokenIds.entries()) {
       const place = index + 1

@@ -21,6 +21,8 @@ export const HARMONY_REASONING = {
   end: '<|end|>',
   next: `<|start|>assistant${CHANNEL}final${MESSAGE}`,
 } as const
+/** What the header of a call has. */
+export const HARMONY_CALL = 'to=functions.'
 /** The end of a prompt in a message's header. */
 export const HARMONY_HEADER = '<|start|>assistant'
 

@@ -3,6 +3,7 @@
  * it works under a path behind a proxy. Without a built console, or with `--disable-console`, there are no such routes.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { acceptsNamed } from '../accepts.ts'
 import type { AppDeps } from '../deps.ts'
 import { NO_QUERY } from '../openapi/add-route.ts'
 import { type ConsoleFile, INDEX_FILE } from './console-files.ts'
@@ -29,9 +30,9 @@ export function registerConsoleRoutes(
 /** The page, where the console is served and the caller asks for a page; null for all others. */
 export function findConsolePage(
   { console: files }: Pick<AppDeps, 'console'>,
-  { headers: { accept = '' } }: FastifyRequest,
+  { headers }: FastifyRequest,
 ): ConsoleFile | null {
-  return /\btext\/html\b/i.test(accept) ? (files?.get(INDEX_FILE) ?? null) : null
+  return acceptsNamed(headers.accept, 'text/html') ? (files?.get(INDEX_FILE) ?? null) : null
 }
 
 export function sendConsoleFile(
@@ -39,7 +40,7 @@ export function sendConsoleFile(
   { headers }: FastifyRequest,
   reply: FastifyReply,
 ): FastifyReply {
-  const zipped = acceptsGzip(headers['accept-encoding']) ? file.gzip() : null
+  const zipped = acceptsNamed(headers['accept-encoding'], 'gzip') ? file.gzip() : null
   const { body, etag } = zipped ?? file.plain
   reply.headers({ ...PAGE_HEADERS, etag, 'cache-control': file.cacheControl }).type(file.type)
   // The path of the page has another answer, too.
@@ -47,11 +48,6 @@ export function sendConsoleFile(
   if (isKnown(headers['if-none-match'], etag)) return reply.code(304).send()
   if (zipped !== null) reply.header('content-encoding', 'gzip')
   return reply.send(body)
-}
-
-/** Named, and not with a weight of nothing. */
-function acceptsGzip(given: string | readonly string[] = ''): boolean {
-  return /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(String(given))
 }
 
 function isKnown(tags: string | undefined, etag: string): boolean {

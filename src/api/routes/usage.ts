@@ -5,6 +5,7 @@ import { formatCursor, parseCursor, type RowPosition } from '../../storage/pages
 import type { GroupPosition } from '../../usage/grouped-usage.ts'
 import type { DetailedUsage } from '../../usage/usage-reports.ts'
 import { createUsageTable, toUsageCsv, toUsageTableBody, type UsageTable } from '../../usage/usage-table.ts'
+import { prefersNamed } from '../accepts.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
 import type { RequestContext } from '../pipeline/request-context.ts'
@@ -86,16 +87,12 @@ async function sendTable(deps: UsageDeps, query: ReportQuery, { accountId, isCsv
 }
 
 function wantsCsv({ format }: ReportQuery, { request }: RequestContext): boolean {
-  return format === 'csv' || (format === undefined && prefersCsv(request.headers))
+  return format === 'csv' || (format === undefined && prefersNamed(request.headers.accept, 'text/csv'))
 }
 
 /** With any of these an answer is made of rows. */
 function isTable({ group_by: groupBy, bucket, limit, cursor }: ReportQuery): boolean {
   return [groupBy, bucket, limit, cursor].some((given) => given !== undefined)
-}
-
-function prefersCsv({ accept = '' }: { readonly accept?: string | undefined }): boolean {
-  return /^\s*text\/csv\b/i.test(accept)
 }
 
 function summarize(

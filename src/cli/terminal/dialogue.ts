@@ -11,14 +11,20 @@ export interface Dialogue {
   write(text: string): void
   /** All of standard input. */
   readInput(): Promise<string>
-  /** Resolves with the next line; null at the end of the input, and for Ctrl-C on an empty line. */
+  /**
+   * Resolves with the next line, or with all lines of a text that was pasted; null at the end of the input, and for Ctrl-C on an
+   * empty line.
+   */
   askLine(prompt: string): Promise<string | null>
 }
 
 const MAX_HISTORY = 500
 
-export function createProcessDialogue(env: Readonly<Record<string, string | undefined>>): Dialogue {
-  const { stdin, stdout } = process
+/** @param terminal the process's, except in tests */
+export function createProcessDialogue(
+  env: Readonly<Record<string, string | undefined>>,
+  { stdin, stdout }: Pick<NodeJS.Process, 'stdin' | 'stdout'> = process,
+): Dialogue {
   let history: string[] = []
   return {
     isInteractive: stdin.isTTY && stdout.isTTY,
@@ -33,22 +39,33 @@ export function createProcessDialogue(env: Readonly<Record<string, string | unde
       new Promise((resolve) => {
         // One for each line: between two of them Ctrl-C is a signal, which stops an answer.
         const lines = createInterface({ input: stdin, output: stdout, history, historySize: MAX_HISTORY })
-        const end = (line: string | null): void => {
-          resolve(line)
+        const given: string[] = []
+        const end = (text: string | null): void => {
+          resolve(text)
           lines.close()
+        }
+        // The lines of a paste come all at once. Where no newline ends the last one, it is still being written.
+        const settle = (): void => {
+          if (lines.line === '') end(given.join('\n'))
         }
         lines.on('history', (kept) => (history = kept))
         lines.on('close', () => resolve(null))
         lines.on('SIGINT', () => {
-          if (lines.line === '') {
+          if (lines.line === '' && given.length === 0) {
             stdout.write('\n')
             return end(null)
           }
           // What was begun is thrown away.
+          given.length = 0
           lines.write(null, { ctrl: true, name: 'e' })
           lines.write(null, { ctrl: true, name: 'u' })
         })
-        lines.question(prompt, end)
+        lines.on('line', (line) => {
+          given.push(line)
+          setImmediate(settle)
+        })
+        lines.setPrompt(prompt)
+        lines.prompt()
       }),
   }
 }

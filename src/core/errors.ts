@@ -234,6 +234,10 @@ export const ERRORS = {
     503,
     "The server's database of {holds} was removed or replaced while the server runs, so nothing more can be recorded.",
   ),
+  storage_full: row(
+    503,
+    "The server's database of {holds} takes no more rows: the disk is full. It goes on by itself once there is room.",
+  ),
   /** A database on another machine: `storage_lost` is of a file. */
   database_unavailable: row(
     503,

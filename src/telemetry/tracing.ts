@@ -20,6 +20,7 @@ import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { Clock } from '../core/clock.ts'
+import { withResolvers } from '../core/with-resolvers.ts'
 import type { Log } from './log.ts'
 import type { EndedRequest } from './metrics.ts'
 import type { RequestPhases } from './request-timeline.ts'
@@ -44,7 +45,7 @@ export interface RequestTrace {
 export interface Tracing {
   /** Call when the head of a request has been read. */
   begin(head: TracedHead): RequestTrace
-  /** Sends what waits. */
+  /** Sends what waits, for a second at most: a collector that is away does not hold up the end of the process. */
   close(): Promise<void>
 }
 
@@ -56,6 +57,8 @@ export interface TracingOptions {
   readonly clock: Clock
   readonly log: Pick<Log, 'warn'>
 }
+
+const CLOSE_MS = 1000
 
 const propagator = new W3CTraceContextPropagator()
 
@@ -96,7 +99,11 @@ export function openTracing({ endpoint, version, clock, log }: TracingOptions): 
       }
     },
     close: async () => {
-      await provider.shutdown()
+      const { promise: isOver, resolve } = withResolvers<boolean>()
+      const timer = setTimeout(resolve, CLOSE_MS, false)
+      const isSent = await Promise.race([provider.shutdown().then(() => true), isOver])
+      clearTimeout(timer)
+      if (!isSent) warn('The collector did not take the last traces before the end.')
       diag.disable()
     },
   }

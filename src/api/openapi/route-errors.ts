@@ -62,7 +62,9 @@ export function listErrorCodes({ method, access, hasBody, generates, isProbe, er
       : []),
     ...(hasCredential ? (['unauthorized'] as const) : []),
     ...(hasCredential && !isSafe ? (['csrf_failed'] as const) : []),
-    ...(needsStorage ? (['storage_lost', 'database_unavailable', 'limits_unavailable'] as const) : []),
+    ...(needsStorage
+      ? (['storage_lost', 'storage_full', 'database_unavailable', 'limits_unavailable'] as const)
+      : []),
     ...(access === 'key' || access === 'visitor' ? (['rate_limit_exceeded'] as const) : []),
     ...(access === 'admin' || access === 'metrics'
       ? (['admin_disabled', 'admin_required', 'too_many_admin_keys', 'password_queue_full'] as const)

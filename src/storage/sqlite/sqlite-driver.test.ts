@@ -34,6 +34,25 @@ describe('a transaction past the query builder', () => {
     expect(await countRows(database)).toBe(2)
   })
 
+  it('says of a full disk what it is, keeps nothing of it, and goes on once there is room', async () => {
+    const { database, store } = await databases.openSqlite()
+    await store.insert([usageEntry()])
+    const limit = (pages: number) =>
+      database.driver.run((connection) => connection.run(`pragma max_page_count = ${pages}`, []))
+    await limit(1)
+    const many = Array.from({ length: 2000 }, () => usageEntry())
+
+    await expect(store.insert(many)).rejects.toMatchObject({
+      code: 'storage_full',
+      message: expect.stringContaining('the disk is full'),
+    })
+    expect(await countRows(database)).toBe(1)
+
+    await limit(1_000_000)
+    await store.insert(many)
+    expect(await countRows(database)).toBe(2001)
+  })
+
   it('reads one state of the database, whatever others write', async () => {
     const { database, store } = await databases.openSqlite()
     await store.insert([usageEntry()])

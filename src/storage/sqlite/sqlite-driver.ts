@@ -77,7 +77,7 @@ export class SqliteDriver implements Driver {
   constructor(database: SqliteDatabase, options: SqliteDriverOptions) {
     const { mutex, isReadOnly = false, place = null, onClose = () => {} } = options
     this.#database = database
-    this.#connection = new SqliteConnection(database, () => this.#requirePlace())
+    this.#connection = new SqliteConnection(database, () => this.#requirePlace(), place?.holds)
     this.#mutex = mutex
     this.#isReadOnly = isReadOnly
     this.#place = place
@@ -169,6 +169,7 @@ export const BUSY_PAUSE_MS = 20
 const BUSY_DEADLINE_MS = 10_000
 
 const SQLITE_BUSY = 5
+const SQLITE_FULL = 13
 
 export function isBusy(error: unknown): boolean {
   return ((sqliteCode(error) ?? 0) & 0xff) === SQLITE_BUSY
@@ -225,19 +226,34 @@ interface PreparedStatement {
 export class SqliteConnection implements DatabaseConnection {
   readonly #database: SqliteDatabase
   readonly #beforeWrite: () => void
+  readonly #holds: string
   readonly #prepared = new Map<string, PreparedStatement>()
 
-  /** @param beforeWrite called before each transaction that may write; what it throws ends it */
-  constructor(database: SqliteDatabase, beforeWrite: () => void) {
+  /**
+   * @param beforeWrite called before each transaction that may write; what it throws ends it
+   * @param holds the database's contents, for messages
+   */
+  constructor(database: SqliteDatabase, beforeWrite: () => void, holds = 'records') {
     this.#database = database
     this.#beforeWrite = beforeWrite
+    this.#holds = holds
   }
 
   executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
     return untilFree(() => this.run<Row>(sql, parameters))
   }
 
+  /** @throws ServiceError `storage_full`; SQLite's errors for all else */
   run<Row>(sql: string, values: readonly unknown[]): QueryResult<Row> {
+    try {
+      return this.#execute(sql, values)
+    } catch (error) {
+      if (((sqliteCode(error) ?? 0) & 0xff) !== SQLITE_FULL) throw error
+      throw new ServiceError('storage_full', { holds: this.#holds }, { cause: error })
+    }
+  }
+
+  #execute<Row>(sql: string, values: readonly unknown[]): QueryResult<Row> {
     const { statement, isReader } = this.#prepare(sql)
     if (isReader) return { rows: statement.all(...toValues(values)) as Row[] }
     if (!this.#database.isTransaction && sql !== BEGIN.read) this.#beforeWrite()

@@ -5,7 +5,7 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
-import { toServiceError } from '../core/errors.ts'
+import { StartError, toServiceError } from '../core/errors.ts'
 import type { LogWriter } from '../core/log-writer.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
 import {
@@ -74,7 +74,8 @@ export class AuditLog {
     try {
       result = await act()
     } catch (error) {
-      await end(toServiceError(error, requestId ?? '').status)
+      const answered = error instanceof StartError ? error.cause : error
+      await end(toServiceError(answered, requestId ?? '').status)
       throw error
     }
     await end(200)

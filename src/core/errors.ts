@@ -297,8 +297,9 @@ export class StartError extends Error {
   /** 2 for a wrong option, 1 for a model or database that cannot be opened. */
   readonly exitCode: 1 | 2
 
-  constructor(message: string, exitCode: 1 | 2 = 1) {
-    super(message)
+  /** @param options `cause`: what an API would answer in its place */
+  constructor(message: string, exitCode: 1 | 2 = 1, options?: ErrorOptions) {
+    super(message, options)
     this.exitCode = exitCode
   }
 }

@@ -291,6 +291,8 @@ describe('naming a key', () => {
       exitCode: 1,
       complaints: [`sluice: Key ${prefix} (${id}) is revoked already.`],
     })
+    const { records } = JSON.parse(await scene.output('audit', '--action', 'key.revoke', '--json'))
+    expect(records.map((record: { status: number }) => record.status).toSorted()).toEqual([200, 404])
   })
 
   it('does not repeat a whole secret', async () => {

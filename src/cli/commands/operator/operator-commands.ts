@@ -241,7 +241,7 @@ async function revokeKey({ id, keyPrefix }: KeyRecord, keys: KeyService): Promis
     await keys.revokeAny(id)
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'key_not_found') throw error
-    throw new StartError(`Key ${keyPrefix} (${id}) is revoked already.`, 1)
+    throw new StartError(`Key ${keyPrefix} (${id}) is revoked already.`, 1, { cause: error })
   }
   return `Key ${keyPrefix} (${id}) is revoked.`
 }
@@ -257,5 +257,11 @@ async function findKey(idOrPrefix: string, keys: KeyService): Promise<KeyRecord>
   if (key === undefined) throw new ServiceError('key_not_found', { keyId: idOrPrefix })
   if (others.length === 0) return key
   const ids = found.map(({ id }) => id).join(', ')
-  throw new StartError(`${found.length} keys have the prefix '${idOrPrefix}'; give the id of one: ${ids}.`, 1)
+  throw new StartError(
+    `${found.length} keys have the prefix '${idOrPrefix}'; give the id of one: ${ids}.`,
+    1,
+    {
+      cause: new ServiceError('key_not_found', { keyId: idOrPrefix }),
+    },
+  )
 }

@@ -38,7 +38,7 @@ interface AdapterModel {
   readonly source: AdapterModelSource
 }
 
-type StartModel = LocalModel | RemoteModel | AdapterModel
+export type StartModel = LocalModel | RemoteModel | AdapterModel
 
 export type OutlinedModel =
   | (LocalModel & { readonly outline: CheckpointOutline })
@@ -86,7 +86,8 @@ function isLocal(model: StartModel): model is LocalModel {
   return model.source.kind === 'local'
 }
 
-function modelsOf(config: ServerConfig): readonly StartModel[] {
+/** Those of the configuration, nothing of them looked at. @throws StartError where two have one id */
+export function modelsOf(config: ServerConfig): readonly StartModel[] {
   const listed = config.models.map(toStartModel)
   const first = firstModel(config)
   if (first === null) return listed

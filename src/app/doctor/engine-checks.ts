@@ -2,17 +2,13 @@
 import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
 import { StartError } from '../../core/errors.ts'
-import type { CheckedSource, CheckpointReport } from '../../protocol/checkpoint-report.ts'
+import type { CheckpointReport } from '../../protocol/checkpoint-report.ts'
 import type { ComputeDevice } from '../../protocol/compute-device.ts'
+import type { AdapterModelSource, LocalModelSource } from '../../protocol/model-source.ts'
 import { type Finding, fault, formatBytes, ok, warning } from './finding.ts'
 
 export type EngineOptions = Pick<
   ServerConfig,
-  | 'checkpoint'
-  | 'modelConfig'
-  | 'tokenizer'
-  | 'quantization'
-  | 'draftCheckpoint'
   | 'maxSeqLen'
   | 'maxBatchSize'
   | 'kvCacheTokens'
@@ -55,18 +51,18 @@ export async function checkGpu({ gpu }: Pick<ServerConfig, 'gpu'>): Promise<Find
   )
 }
 
+export function noModel(): Finding {
+  return ok(
+    'model',
+    'None is given: the passthrough model, which repeats the prompt; your own: --checkpoint.',
+  )
+}
+
 /** @throws StartError where it cannot be served */
-export async function checkModel(config: EngineOptions): Promise<Finding> {
+export async function checkModel(source: LocalModelSource, config: EngineOptions): Promise<Finding> {
   const subject = 'model'
-  const { checkpoint, modelConfig, tokenizer, quantization, draftCheckpoint } = config
-  if (checkpoint === null) {
-    return ok(
-      subject,
-      'None is given: the passthrough model, which repeats the prompt; your own: --checkpoint.',
-    )
-  }
+  const { checkpoint, draftCheckpoint } = source
   const { checkCheckpoint } = await import('../../checkpoints/check-checkpoint.ts')
-  const source: CheckedSource = { checkpoint, modelConfig, tokenizer, quantization, draftCheckpoint }
   const availableBytes = availableMemoryBytes()
   const devices = await usableGpus(config)
   const report = await checkCheckpoint(source, { ...config, devices, availableBytes, servingBytes: 0 })
@@ -79,6 +75,13 @@ export async function checkModel(config: EngineOptions): Promise<Finding> {
   const cache = kvCache === null ? '' : ` KV cache: ${kvCache}.`
   const fits = ` of the ${formatBytes(availableBytes)} that are free`
   return ok(subject, `${checkpoint}: ${size}${fits}.${drafted}${cache}${describeLayers(report)}${download}`)
+}
+
+/** Whether its files are there; what they fit is known once the base model is open. @throws StartError */
+export async function checkAdapter({ base, adapter }: AdapterModelSource): Promise<Finding> {
+  const { findAdapterFiles } = await import('../../checkpoints/adapters/adapter-files.ts')
+  await findAdapterFiles(adapter)
+  return ok('adapter', `${adapter}, for '${base}'.`)
 }
 
 /** None where llama.cpp cannot be loaded, which is a finding of its own. */

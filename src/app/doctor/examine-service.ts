@@ -1,15 +1,26 @@
 /** All that `sluice doctor` looks at, in the order in which a start needs it. Starts no engine and changes nothing. */
 import type { ServerConfig } from '../../config/server-config.ts'
 import type { Clock } from '../../core/clock.ts'
-import { checkGpu, checkLibraries, checkModel } from './engine-checks.ts'
-import { examine, type Finding } from './finding.ts'
-import { checkDataFolder, checkFreeMemory, checkNode, checkOpenFiles, checkPort } from './machine-checks.ts'
+import { StartError } from '../../core/errors.ts'
+import type { ModelSource } from '../../protocol/model-source.ts'
+import { modelsOf } from '../start-models.ts'
+import { checkAdapter, checkGpu, checkLibraries, checkModel, noModel } from './engine-checks.ts'
+import { examine, fault, type Finding } from './finding.ts'
+import {
+  checkDataFolder,
+  checkFreeMemory,
+  checkKnockPort,
+  checkNode,
+  checkOpenFiles,
+  checkPort,
+  checkPrefixCacheFolder,
+} from './machine-checks.ts'
 import { checkCertificate, checkEndpoint } from './service-checks.ts'
 import { checkAccountsDatabase, checkRedis, checkUsageDatabase } from './storage-checks.ts'
 
 /** Yields each finding as soon as it is known. */
 export async function* examineService(config: ServerConfig, clock: Clock): AsyncGenerator<Finding> {
-  const { tlsCertfile: certfile, tlsKeyfile: keyfile, redis, upstream } = config
+  const { tlsCertfile: certfile, tlsKeyfile: keyfile, redis, prefixCacheDir, portKnock } = config
   yield checkNode()
   yield checkOpenFiles()
   yield checkFreeMemory()
@@ -17,13 +28,39 @@ export async function* examineService(config: ServerConfig, clock: Clock): Async
   yield await examine('accounts database', () => checkAccountsDatabase(config))
   yield await examine('usage database', () => checkUsageDatabase(config))
   if (redis !== null) yield await examine('Redis', () => checkRedis(redis))
+  if (prefixCacheDir !== null)
+    yield await examine('prefix cache', () => checkPrefixCacheFolder(prefixCacheDir))
   yield await examine('port', () => checkPort(config))
+  for (const port of portKnock) yield await examine('port knock', () => checkKnockPort(config.host, port))
   if (certfile !== null && keyfile !== null) {
     yield await examine('certificate', () => checkCertificate({ certfile, keyfile }, clock))
   }
-  for (const endpoint of upstream) yield await examine('upstream', () => checkEndpoint(endpoint, config))
   const libraries = await examine('llama.cpp', () => checkLibraries(config))
   yield libraries
   if (libraries.state === 'ok') yield await examine('GPU', () => checkGpu(config))
-  yield await examine('model', () => checkModel(config))
+  yield* examineModels(config)
+}
+
+async function* examineModels(config: ServerConfig): AsyncGenerator<Finding> {
+  const sources: ModelSource[] = []
+  try {
+    sources.push(...modelsOf(config).map(({ source }) => source))
+  } catch (error) {
+    if (!(error instanceof StartError)) throw error
+    return yield fault('models', error.message)
+  }
+  if (sources.length === 0) yield noModel()
+  for (const source of sources) {
+    switch (source.kind) {
+      case 'local':
+        yield await examine('model', () => checkModel(source, config))
+        break
+      case 'adapter':
+        yield await examine('adapter', () => checkAdapter(source))
+        break
+      case 'openai':
+        for (const endpoint of source.endpoints)
+          yield await examine('upstream', () => checkEndpoint(endpoint, source.apiKey?.reveal() ?? null))
+    }
+  }
 }

@@ -1,5 +1,5 @@
 /** Node, open files, memory, disk and the port. */
-import { accessSync, constants, existsSync } from 'node:fs'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import path from 'node:path'
@@ -41,19 +41,33 @@ export function checkFreeMemory(availableBytes = availableMemoryBytes()): Findin
 /** The data folder: whether it can be written, and what its disk has left. */
 export async function checkDataFolder({ dataDir }: Pick<ServerConfig, 'dataDir'>): Promise<Finding> {
   const subject = 'data folder'
-  const existing = nearestExisting(path.resolve(dataDir))
-  try {
-    accessSync(existing, constants.W_OK)
-  } catch {
-    return fault(subject, `'${existing}' may not be written by this user; choose another with --data-dir.`)
-  }
-  const { bavail, bsize } = await statfs(existing)
+  const problem = whyNotWritable(dataDir, '--data-dir')
+  if (problem !== null) return fault(subject, problem)
+  const { bavail, bsize } = await statfs(nearestExisting(path.resolve(dataDir)))
   const free = bavail * bsize
   const text = `'${dataDir}'${existsSync(dataDir) ? '' : ', which the start makes'}: ${formatBytes(free)} free.`
   if (free < LEAST_DISK_BYTES)
     return fault(subject, `${text} Make room: usage and converted models lie there.`)
   if (free < COMFORTABLE_DISK_BYTES) return warning(subject, `${text} Converted models need more.`)
   return ok(subject, text)
+}
+
+export function checkPrefixCacheFolder(folder: string): Finding {
+  const subject = 'prefix cache'
+  const problem = whyNotWritable(folder, '--prefix-cache-dir')
+  return problem === null ? ok(subject, `In '${folder}'.`) : fault(subject, problem)
+}
+
+/** Of a folder, which the start makes where it is not there; null where it may be. */
+function whyNotWritable(folder: string, option: string): string | null {
+  const existing = nearestExisting(path.resolve(folder))
+  if (!statSync(existing).isDirectory()) return `'${existing}' is no folder; choose another with ${option}.`
+  try {
+    accessSync(existing, constants.W_OK)
+    return null
+  } catch {
+    return `'${existing}' may not be written by this user; choose another with ${option}.`
+  }
 }
 
 function nearestExisting(folder: string): string {
@@ -75,6 +89,19 @@ export async function checkPort({ host, port }: Pick<ServerConfig, 'host' | 'por
     default:
       return fault('port', `Listening on ${where} fails (${problem}).`)
   }
+}
+
+/** The ports of `--port-knock`. */
+export async function checkKnockPort(host: string, port: number): Promise<Finding> {
+  const subject = 'port knock'
+  const problem = await tryListening({ host, port })
+  if (problem === null) return ok(subject, `Port ${port} is free.`)
+  if (problem === 'EADDRINUSE')
+    return warning(
+      subject,
+      `Port ${port} is in use: unless by this service itself, choose another with --port-knock.`,
+    )
+  return fault(subject, `Listening on port ${port} fails (${problem}); choose another with --port-knock.`)
 }
 
 /** Resolves with the code of the error; null where the address is free. */

@@ -1,5 +1,4 @@
 /** The certificate and the upstream's endpoints. */
-import type { ServerConfig } from '../../config/server-config.ts'
 import type { Clock } from '../../core/clock.ts'
 import { readCertificate } from '../../net/tls/certificate.ts'
 import { type Finding, ok, warning } from './finding.ts'
@@ -23,21 +22,18 @@ export async function checkCertificate(
 const ANSWER_TIMEOUT_MS = 5000
 
 /** Whether an endpoint lists its models; a name of DNS is not looked up. */
-export async function checkEndpoint(
-  endpoint: string,
-  { upstreamKey }: Pick<ServerConfig, 'upstreamKey'>,
-): Promise<Finding> {
+export async function checkEndpoint(endpoint: string, apiKey: string | null): Promise<Finding> {
   const subject = 'upstream'
   const url = `${endpoint.replace(/^dns\+/, '').replace(/\/*$/, '')}/models`
   try {
     const response = await fetch(url, {
-      headers: upstreamKey === null ? {} : { authorization: `Bearer ${upstreamKey}` },
+      headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
       signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
     })
     if (response.ok) return ok(subject, `${endpoint} answers.`)
     return warning(
       subject,
-      `${endpoint} answers with status ${response.status}: look at --upstream-key and the path.`,
+      `${endpoint} answers with status ${response.status}: look at its key and the path.`,
     )
   } catch {
     return warning(subject, `${endpoint} does not answer; requests wait for it or go to another endpoint.`)

@@ -4,14 +4,18 @@ import type { ServerConfig } from '../../config/server-config.ts'
 import { isPostgresUrl, shownLocation } from '../../core/text/database-location.ts'
 import type { DatabaseKind } from '../../storage/sqlite/open-database.ts'
 import { accountsLocation } from '../open-databases.ts'
-import { type Finding, ok } from './finding.ts'
+import { type Finding, ok, warning } from './finding.ts'
 
 /** @throws StartError */
 export async function checkAccountsDatabase(
   config: Pick<ServerConfig, 'apiDb' | 'dataDir'>,
 ): Promise<Finding> {
   const { API_DATABASE } = await import('../../storage/api-database.ts')
-  return await checkDatabase('accounts database', accountsLocation(config), API_DATABASE)
+  return await checkDatabase(
+    'accounts database',
+    { location: accountsLocation(config), isOurs: config.apiDb === null },
+    API_DATABASE,
+  )
 }
 
 /** @throws StartError */
@@ -20,10 +24,16 @@ export async function checkUsageDatabase({
   dataDir,
 }: Pick<ServerConfig, 'usageDb' | 'dataDir'>): Promise<Finding> {
   const { USAGE_DATABASE } = await import('../../storage/usage-database.ts')
-  return await checkDatabase('usage database', usageDb ?? path.join(dataDir, 'usage.db'), USAGE_DATABASE)
+  const location = usageDb ?? path.join(dataDir, 'usage.db')
+  return await checkDatabase('usage database', { location, isOurs: usageDb === null }, USAGE_DATABASE)
 }
 
-async function checkDatabase(subject: string, location: string, kind: DatabaseKind): Promise<Finding> {
+/** @param place whose folder the start makes where it is ours: the data folder */
+async function checkDatabase(
+  subject: string,
+  { location, isOurs }: { readonly location: string; readonly isOurs: boolean },
+  kind: DatabaseKind,
+): Promise<Finding> {
   if (isPostgresUrl(location)) {
     const { askPostgresVersion } = await import('../../storage/postgres/ask-version.ts')
     return ok(
@@ -32,8 +42,18 @@ async function checkDatabase(subject: string, location: string, kind: DatabaseKi
     )
   }
   const { checkDatabaseFile } = await import('../../storage/sqlite/check-file.ts')
-  const exists = await checkDatabaseFile(location, kind)
-  return ok(subject, exists ? `SQLite, '${location}'.` : `SQLite, '${location}', which the start makes.`)
+  const file = await checkDatabaseFile(location, kind, { makesFolder: isOurs })
+  switch (file.state) {
+    case 'missing':
+      return ok(subject, `SQLite, '${location}', which the start makes.`)
+    case 'there':
+      return ok(subject, `SQLite, '${location}'.`)
+    case 'in use':
+      return warning(
+        subject,
+        `SQLite, '${location}', is in use by ${file.holder}: another server needs files of its own (--data-dir).`,
+      )
+  }
 }
 
 /** @throws StartError where it refuses, or does not answer */

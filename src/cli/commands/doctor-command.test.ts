@@ -86,6 +86,61 @@ describe('sluice doctor', () => {
     })
   })
 
+  it('finds folders that are none, a database in a folder that nobody makes, and one that a server has', async () => {
+    const { find, dataDir } = setUp()
+    const file = path.join(path.dirname(dataDir), 'a-file')
+    writeFileSync(file, '')
+    expect(await find('data folder', '--data-dir', file)).toEqual({
+      exitCode: 1,
+      state: 'fault',
+      text: `'${file}' is no folder; choose another with --data-dir.`,
+    })
+    expect((await find('prefix cache', '--prefix-cache-dir', path.join(file, 'x'))).text).toBe(
+      `'${file}' is no folder; choose another with --prefix-cache-dir.`,
+    )
+    const lost = path.join(dataDir, 'no', 'api.db')
+    expect((await find('accounts database', '--api-db', lost)).text).toMatch(
+      /cannot be made: there is no folder .*\/no\.$/,
+    )
+
+    mkdirSync(dataDir)
+    const { API_DATABASE } = await import('../../storage/api-database.ts')
+    const { openDatabase } = await import('../../storage/sqlite/open-database.ts')
+    const database = await openDatabase(path.join(dataDir, 'api.db'), API_DATABASE, { isServer: true })
+    const inUse = await find('accounts database')
+    await database.destroy()
+    expect(inUse).toMatchObject({ exitCode: 0, state: 'warning' })
+    expect(inUse.text).toContain(`is in use by another server of this process (${process.pid})`)
+    expect(await find('accounts database')).toMatchObject({ state: 'ok' })
+  })
+
+  it('looks at every model of the configuration, and at every port', async () => {
+    const { run, model, dataDir } = setUp()
+    mkdirSync(dataDir)
+    const config = path.join(dataDir, 'config.json')
+    const models = [
+      { id: 'tiny', checkpoint: model },
+      { id: 'lost', checkpoint: '/no/such.gguf' },
+      { id: 'adapted', base: 'tiny', adapter: '/no/such-adapter.gguf' },
+      { id: 'far', endpoints: ['http://127.0.0.1:1/v1'], engine: 'openai' },
+    ]
+    writeFileSync(config, JSON.stringify({ models }))
+    const other = createServer()
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void other.close())
+    const { port } = other.address() as AddressInfo
+
+    const { printed, exitCode } = await run('--json', '--config', config, '--port-knock', `${port},1,2`)
+
+    const { findings } = JSON.parse(printed) as { findings: Finding[] }
+    const seen = (subject: string) =>
+      findings.filter((finding) => finding.subject === subject).map(({ state }) => state)
+    expect(exitCode).toBe(1)
+    expect(seen('model')).toEqual(['ok', 'fault'])
+    expect([seen('adapter'), seen('upstream')]).toEqual([['fault'], ['warning']])
+    expect(seen('port knock')[0]).toBe('warning')
+  })
+
   it('tells a port that a server of Sluice has from one that another program has', async () => {
     const { find } = setUp()
     const { listen } = createTestApp()

@@ -37,6 +37,23 @@ export function acquireServerLock(file: string): ServerLock {
   }
 }
 
+/** Who holds the lock, in words; null where nobody does. Takes it for a moment where it was left behind. */
+export function findLockHolder(file: string): string | null {
+  const lockFile = `${file}.lock`
+  if (inodeOf(lockFile) === null) return null
+  const lock = new DatabaseSync(lockFile, { timeout: 0 })
+  try {
+    lock.exec('begin immediate')
+    lock.exec('rollback')
+    return null
+  } catch (error) {
+    if (!isBusy(error)) throw error
+    return describeHolder(readHolder(lock))
+  } finally {
+    lock.close()
+  }
+}
+
 /** In messages: `the server with process id 7`. */
 export function describeHolder(holder: LockHolder): string {
   if (holder === null) return 'another server'

@@ -6,13 +6,13 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { Clock } from '../core/clock.ts'
-import type { Credential, Role } from '../core/credential.ts'
+import { type Credential, OPERATOR_ACCOUNT_ID, type Role } from '../core/credential.ts'
 import { InvariantError, ServiceError } from '../core/errors.ts'
 import type { Tier } from '../core/tiers.ts'
 import type { AttemptThrottle } from '../limits/attempt-throttle.ts'
 import type { ApiDatabase } from '../storage/api-database.ts'
 import { isUniqueViolation } from '../storage/database-errors.ts'
-import { insertKey, updateTierOfKeys } from '../storage/keys-repository.ts'
+import { hasKeysOf, insertKey, updateTierOfKeys } from '../storage/keys-repository.ts'
 import type { Page, PageRequest } from '../storage/pages.ts'
 import { deleteAllGuests } from '../storage/guests-repository.ts'
 import { deleteSession, deleteSessionsOf } from '../storage/sessions-repository.ts'
@@ -176,6 +176,15 @@ export class AccountService {
       (await findUser(database, idOrEmail)) ?? (await findUserByEmailKey(database, emailKey(idOrEmail)))
     if (user === null) throw new ServiceError('user_not_found', { userId: idOrEmail })
     return toUser(user)
+  }
+
+  /**
+   * The account that a report names: a user's by its id or e-mail address, the operator's, or that of a key that no user has.
+   * @throws ServiceError `user_not_found`
+   */
+  async findAccountId(named: string): Promise<string> {
+    if (named === OPERATOR_ACCOUNT_ID || (await hasKeysOf(this.#deps.database, named))) return named
+    return (await this.findUser(named)).userId
   }
 
   /**

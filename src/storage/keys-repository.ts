@@ -102,6 +102,12 @@ export async function findActiveKeys(
     .execute()
 }
 
+/** Whether there is, or was, a key of the account. */
+export async function hasKeysOf(db: ApiDatabase, accountId: string): Promise<boolean> {
+  const keys = db.selectFrom('api_keys').select('id').where('account_id', '=', accountId)
+  return (await keys.limit(1).executeTakeFirst()) !== undefined
+}
+
 /** Whether there is an active key of this tier whose user, if it has one, is not disabled. */
 export async function hasActiveKeyOfTier(db: ApiDatabase, tier: Tier, unixSeconds: number): Promise<boolean> {
   const key = await db

@@ -56,7 +56,7 @@ export function registerUsageRoutes(app: FastifyInstance, deps: UsageDeps): void
     errors: ['user_not_found'],
     handler: async ({ query, context }, reply) => {
       requireSpan(query)
-      const accountId = query.user === undefined ? null : (await deps.accounts.findUser(query.user)).userId
+      const accountId = query.user === undefined ? null : await deps.accounts.findAccountId(query.user)
       const isCsv = wantsCsv(query, context)
       if (isCsv || isTable(query)) return await sendTable(deps, query, { accountId, isCsv, reply })
       return toDetailedUsageBody(await summarize(deps, query, accountId))

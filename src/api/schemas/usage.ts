@@ -30,7 +30,9 @@ export const ownUsageQuery = usageQuery.extend({
 })
 
 export const adminUsageQuery = usageQuery.extend({
-  user: userFilter(),
+  user: userFilter().describe(
+    'Id or e-mail address of a user, `operator`, or the id of an account without a user, as `group_by=user` gives it: only what is theirs.',
+  ),
   group_by: queryChoice(USAGE_GROUPS)
     .optional()
     .describe(

@@ -72,6 +72,10 @@ describe('usage by group', () => {
     expect((await usageOf(world, 'group_by=model&user=ann@example.org')).data).toEqual([
       { model: 'default', ...sums(2, 5) },
     ])
+    const ofKey = await usageOf(world, `group_by=model&user=${own.id}`)
+    expect(ofKey.data).toEqual([{ model: 'default', ...sums(1, 1) }])
+    expect((await usageOf(world, 'group_by=model&user=operator')).data).toEqual([])
+    expect((await world.admin('GET', '/v1/admin/usage?user=nobody')).statusCode).toBe(404)
   })
 
   it('has one row for each hour or day, and takes a span that is exact to the row', async () => {

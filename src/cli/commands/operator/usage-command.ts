@@ -26,7 +26,7 @@ export async function runUsageCommand(
 ): Promise<number> {
   const { groupBy, bucket, user, format } = command
   await withServices(context, { createsDatabase: false }, async ({ accounts, findGroupNames }) => {
-    const accountId = user === null ? null : (await accounts.findUser(user)).userId
+    const accountId = user === null ? null : await accounts.findAccountId(user)
     const groups = await readGroups(command, accountId, context)
     const names = await findGroupNames(groupBy, [...new Set(groups.map(({ group }) => group))])
     const table = createUsageTable({ groupBy, bucket, groups, names })

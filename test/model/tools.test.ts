@@ -262,6 +262,26 @@ describe('an answer that may call, or be of a form', () => {
   })
 })
 
+it.each(FORMATS)('an empty text may be among the choices of an argument: %s', async (format) => {
+  const parameters = {
+    type: 'object',
+    properties: { note: { type: 'string', enum: ['', 'x'] }, none: { type: 'string', const: '' } },
+    required: ['note', 'none'],
+    additionalProperties: false,
+  }
+  const app = await createApp(format)
+  const { message } = await ask(app, {
+    tools: [{ type: 'function', function: { name: 'f', parameters, strict: true } }],
+    tool_choice: 'required',
+    parallel_tool_calls: false,
+    seed: 1,
+  })
+
+  const { note, none } = JSON.parse(message.tool_calls?.[0]?.function.arguments ?? '{}')
+  expect(['', 'x']).toContain(note)
+  expect(none).toBe('')
+})
+
 describe('a schema that cannot be kept to', () => {
   const BAD = { type: 'object', properties: { n: { type: 'integer', minimum: 5, maximum: 3 } } }
   const tools = [...TOOLS, { type: 'function', function: { name: 'f', parameters: BAD, strict: true } }]

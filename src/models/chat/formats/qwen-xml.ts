@@ -81,6 +81,11 @@ function valueFormat(schema: unknown, { parameters, field }: ArgumentSchema): Ta
   return { type: 'json_schema', json_schema: whole, field }
 }
 
+/** An empty text is none that XGrammar takes as a constant. */
+function constant(value: unknown): TagFormat {
+  return value === '' ? NOTHING : { type: 'const_string', value }
+}
+
 /** Where a value may be of another type too, it is any text, and the type is what can be read of it. */
 function textFormat(schema: unknown, types: readonly string[] | null, field: string): TagFormat {
   if (types?.length !== 1 || typeof schema !== 'object' || schema === null) return { type: 'any_text' }
@@ -93,7 +98,7 @@ function textFormat(schema: unknown, types: readonly string[] | null, field: str
   } = schema as Readonly<Record<string, unknown>>
   const choices = only === undefined ? values : [only]
   if (Array.isArray(choices)) {
-    return { type: 'or', elements: choices.map((value) => ({ type: 'const_string', value })) }
+    return { type: 'or', elements: choices.map(constant) }
   }
   if (typeof pattern === 'string') return { type: 'regex', pattern, field }
   if (minLength === undefined && maxLength === undefined) return { type: 'any_text' }

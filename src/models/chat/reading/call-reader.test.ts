@@ -137,7 +137,12 @@ describe('calls are read as', () => {
     [
       'QWEN_XML',
       '<tool_call>\n<function=f>\n<parameter=city>\n"a"\n\n</p>\n</parameter>\n<parameter=days>\n12\n</parameter>\n<parameter=x>\n[1, "</parameter>"]\n</parameter>\n</function>\n</tool_call>',
-      ['call f: {"city": "\\"a\\"\\n\\n</p>", "days": 12, "x": "[1, \\""}'],
+      ['call f: {"city": "\\"a\\"\\n\\n</p>", "days": 12, "x": [1, "</parameter>"]}'],
+    ],
+    [
+      'QWEN_XML',
+      '<tool_call>\n<function=f>\n<parameter=city>\n<parameter=a>\n1</parameter>\n</p>\n</parameter> \n</parameter>\n</function>\n</tool_call>',
+      ['call f: {"city": "<parameter=a>\\n1</parameter>\\n</p>\\n</parameter> "}'],
     ],
     [
       'GEMMA_4',

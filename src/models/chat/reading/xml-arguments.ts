@@ -4,14 +4,20 @@
  *
  *   between ──<parameter=key>──▶ value ──</parameter>──▶ between ──</function>──▶ end
  */
-import { openMarkerLength } from './answer-part.ts'
 import type { ArgumentReader, ReadArguments } from './argument-reader.ts'
 import { JsonValue } from './json-value.ts'
 import { typeName, typesOfValue } from './value-types.ts'
 
 const PARAMETER = '<parameter='
-const VALUE_ENDS = ['\n</parameter>', '</parameter>']
+const VALUE_END = '</parameter>'
 const END = '</function>'
+/** What a value's closing tag has behind it; before anything else it is a part of the value, as in a file that is written. */
+const FOLLOWERS = [PARAMETER, END, '</tool_call>']
+const WHOLE_END = new RegExp(`\\n?${VALUE_END}\\s*(?=${FOLLOWERS.join('|')})`)
+/** The end of a text that may still become one. */
+const OPEN_END = new RegExp(
+  `(?:\\n|\\n?(?:${beginningsOf(VALUE_END)}|${VALUE_END}\\s*(?:${FOLLOWERS.map(beginningsOf).join('|')})?))$`,
+)
 const PYTHON_WORDS: Readonly<Record<string, string>> = { True: 'true', False: 'false', None: 'null' }
 
 const NESTED = /^\s*[[{]/
@@ -85,13 +91,13 @@ export class XmlArguments implements ArgumentReader {
   }
 
   #readText(text: string): number {
-    const end = firstOf(text, VALUE_ENDS)
+    const end = WHOLE_END.exec(text)
     if (end !== null) {
       this.#json += `${escaped(text.slice(0, end.index))}"`
       this.#value = null
-      return end.index + end.length
+      return end.index + end[0].length
     }
-    const open = openMarkerLength(text, VALUE_ENDS)
+    const open = OPEN_END.exec(text)?.[0].length ?? 0
     // Both halves of a character are written together.
     const ready = text.length - (open === 0 && HALF_CHARACTER.test(text) ? 1 : open)
     this.#json += escaped(text.slice(0, ready))
@@ -102,12 +108,12 @@ export class XmlArguments implements ArgumentReader {
     // A text in an object may hold the closing tag.
     const isNested = types !== null && !types.includes('string') && NESTED.test(text)
     const valueEnd = isNested ? new JsonValue('{').advance(text, 0) : 0
-    const found = valueEnd === -1 ? null : firstOf(text.slice(valueEnd), VALUE_ENDS)
+    const found = valueEnd === -1 ? null : WHOLE_END.exec(text.slice(valueEnd))
     if (found === null) return 0
     const end = valueEnd + found.index
     this.#json += toJson(text.slice(0, end), types)
     this.#value = null
-    return end + found.length
+    return end + found[0].length
   }
 }
 
@@ -123,12 +129,9 @@ function toJson(text: string, types: readonly string[] | null): string {
   }
 }
 
-function firstOf(text: string, markers: readonly string[]): { index: number; length: number } | null {
-  const found = markers.flatMap((marker) => {
-    const index = text.indexOf(marker)
-    return index === -1 ? [] : [{ index, length: marker.length }]
-  })
-  return found.toSorted((a, b) => a.index - b.index)[0] ?? null
+/** The source of an expression for all beginnings of a marker, itself left out. */
+function beginningsOf(marker: string): string {
+  return [...marker.slice(0, -1)].reduceRight((rest, character) => `${character}(?:${rest})?`, '')
 }
 
 function escaped(text: string): string {

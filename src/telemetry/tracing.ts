@@ -101,7 +101,11 @@ export function openTracing({ endpoint, version, clock, log }: TracingOptions): 
     close: async () => {
       const { promise: isOver, resolve } = withResolvers<boolean>()
       const timer = setTimeout(resolve, CLOSE_MS, false)
-      const isSent = await Promise.race([provider.shutdown().then(() => true), isOver])
+      const sent = provider.shutdown().then(
+        () => true,
+        () => false,
+      )
+      const isSent = await Promise.race([sent, isOver])
       clearTimeout(timer)
       if (!isSent) warn('The collector did not take the last traces before the end.')
       diag.disable()

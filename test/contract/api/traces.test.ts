@@ -1,6 +1,6 @@
 /** Traces, as a receiver of OTLP gets them. */
 import { createServer } from 'node:http'
-import { type AddressInfo, createServer as createTcpServer } from 'node:net'
+import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
 import { expect, it, vi } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
@@ -101,35 +101,46 @@ it('have a span for a request and below it those of its generation, in the trace
   expect(engine.requests[0]?.traceparent).toBe(`00-${TRACE_ID}-${request?.spanId}-01`)
 })
 
-it.each([
-  ['takes the connection and says nothing', true],
-  ['is not there', false],
-])('hold up the end of the server for a second at most where the collector %s', async (_, isThere) => {
-  const silent = createTcpServer((socket) => void socket.on('error', () => {}))
-  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
-  const { port } = silent.address() as AddressInfo
-  if (isThere) whenUnused(() => void silent.close())
-  else await new Promise((resolve) => silent.close(resolve))
-  const lines: string[] = []
-  const log = createLog({ level: 'warn', destination: { write: (line) => void lines.push(line) } })
-  const tracing = openTracing({
-    endpoint: `http://127.0.0.1:${port}`,
-    version: '0.0.0',
-    clock: systemClock,
-    log,
-  })
-  const world = createTestApp({ engine: new ScriptedEngine(sayOk), tracing })
-  await world.call({ method: 'POST', url: '/v1/generate', payload: { prompt: 'a' } })
-  await expect.poll(() => world.logLines.some(({ msg }) => msg === 'request')).toBe(true)
+const ANSWER = 'HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n'
 
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
-  const closed = tracing.close()
-  await vi.advanceTimersByTimeAsync(1000)
-  await closed
-  vi.useRealTimers()
+it.each<{ name: string; answer?: (socket: Socket) => void; answers?: boolean }>([
+  { name: 'takes the connection and says nothing', answer: (socket) => void socket.resume() },
+  {
+    name: 'knows nothing of them',
+    answer: (socket) => void socket.once('data', () => socket.end(ANSWER)),
+    answers: true,
+  },
+  { name: 'is not there' },
+])(
+  'hold up the end of the server for a second at most where the collector $name',
+  async ({ answer, answers = false }) => {
+    const silent = createTcpServer(answer)
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+    const { port } = silent.address() as AddressInfo
+    if (answer) whenUnused(() => void silent.close())
+    else await new Promise((resolve) => silent.close(resolve))
+    const lines: string[] = []
+    const log = createLog({ level: 'warn', destination: { write: (line) => void lines.push(line) } })
+    const tracing = openTracing({
+      endpoint: `http://127.0.0.1:${port}`,
+      version: '0.0.0',
+      clock: systemClock,
+      log,
+    })
+    const world = createTestApp({ engine: new ScriptedEngine(sayOk), tracing })
+    await world.call({ method: 'POST', url: '/v1/generate', payload: { prompt: 'a' } })
+    await expect.poll(() => world.logLines.some(({ msg }) => msg === 'request')).toBe(true)
 
-  expect(lines.join('')).toContain('traces cannot be sent')
-})
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    const closed = tracing.close()
+    if (!answers) await vi.advanceTimersByTimeAsync(1000)
+    await closed
+    vi.useRealTimers()
+
+    console.log(lines)
+    expect(lines.join('')).toContain('traces cannot be sent')
+  },
+)
 
 it("are kept in the caller's trace by a server that makes none", async () => {
   const engine = new ScriptedEngine(sayOk)

@@ -131,7 +131,8 @@ function toJson(text: string, types: readonly string[] | null): string {
 
 /** The source of an expression for all beginnings of a marker, itself left out. */
 function beginningsOf(marker: string): string {
-  return [...marker.slice(0, -1)].reduceRight((rest, character) => `${character}(?:${rest})?`, '')
+  const characters = marker.slice(0, -1).split('')
+  return characters.reduceRight((rest, character) => `${character}(?:${rest})?`, '')
 }
 
 function escaped(text: string): string {

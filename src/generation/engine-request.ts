@@ -39,13 +39,12 @@ export function withAnswerPlan(
   options: EngineRequest['options'],
   plan: AnswerPlan,
 ): EngineRequest['options'] {
-  const { constraint, shownSpecialTexts, callTrigger } = plan
+  const { constraint, shownSpecialTexts, callBeginnings, isAllCalls } = plan
   return {
     ...options,
     ...(constraint !== null && { constraint }),
     ...(shownSpecialTexts.length > 0 && { shownSpecialTexts }),
-    ...(callTrigger === ''
-      ? { stopStrings: [] }
-      : callTrigger !== null && options.stopStrings.length > 0 && { unstoppableAfter: callTrigger }),
+    ...(isAllCalls && { stopStrings: [] }),
+    ...(callBeginnings.length > 0 && options.stopStrings.length > 0 && { unstoppableAfter: callBeginnings }),
   }
 }

@@ -80,8 +80,8 @@ export interface SequenceOptions {
   readonly sampling: Sampling
   /** Up to 16; the match and what follows are not part of the text. */
   readonly stopStrings: readonly string[]
-  /** Once this has come, no stop string ends the text: what begins tool calls, which would be cut. @default they end it anywhere */
-  readonly unstoppableAfter?: string
+  /** Once one of these has come, no stop string ends the text: what begins tool calls, which would be cut. @default none */
+  readonly unstoppableAfter?: readonly string[]
   /** @default the model's end tokens end it, from the first token on */
   readonly endRules?: EndRules
   /** @default none: any text */

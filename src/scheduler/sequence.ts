@@ -33,8 +33,8 @@ export interface ScheduledRequest {
   /** @default greedy */
   readonly sampling?: Sampling
   readonly stopStrings?: readonly string[]
-  /** Once this has come, no stop string ends it. @default they end it anywhere */
-  readonly unstoppableAfter?: string
+  /** Once one of these has come, no stop string ends it. @default none */
+  readonly unstoppableAfter?: readonly string[]
   /** @default the model's end tokens end it, from the first token on */
   readonly endRules?: EndRules
   /** Its text comes with the log probabilities of its tokens, unless it is a beam search. @default without */
@@ -69,7 +69,7 @@ export class Sequence {
   readonly maxNewTokens: number
   readonly sampling: Sampling
   readonly stopStrings: readonly string[]
-  readonly unstoppableAfter: string | undefined
+  readonly unstoppableAfter: readonly string[]
   readonly endRules: EndRules | null
   readonly matcherId: number | null
   readonly numBeams: number
@@ -120,7 +120,7 @@ export class Sequence {
     this.arrivalMs = arrival.ms
     this.arrivalOrder = arrival.order
     this.stopStrings = request.stopStrings ?? []
-    this.unstoppableAfter = request.unstoppableAfter
+    this.unstoppableAfter = request.unstoppableAfter ?? []
     this.endRules = request.endRules ?? null
     this.matcherId = request.matcherId ?? null
     this.numBeams = request.numBeams ?? 1

@@ -50,7 +50,7 @@ describe('StopMatcher', () => {
   })
 
   it('looks for nothing more once the text that disarms it has come, in whatever pieces', () => {
-    const matcher = new StopMatcher(['\n', 'AB'], '<call>')
+    const matcher = new StopMatcher(['\n', 'AB'], ['[CALL]', '<call>'])
     expect(matcher.push('a<ca')).toEqual({ text: 'a<ca', stopString: null })
     const ofCopy = matcher.fork().push('\n')
     expect(matcher.push('ll>A\nB')).toEqual({ text: 'll>A\nB', stopString: null })
@@ -60,10 +60,10 @@ describe('StopMatcher', () => {
   })
 
   it('gives back what it holds when it is disarmed, and finds what is complete before', () => {
-    const matcher = new StopMatcher(['>x'], 'ab>')
+    const matcher = new StopMatcher(['>x'], ['ab>'])
     expect(matcher.push('ab>')).toEqual({ text: 'ab>', stopString: null })
     expect(matcher.push('x')).toEqual({ text: 'x', stopString: null })
-    expect(new StopMatcher(['b>'], 'ab>').push('ab>')).toEqual({ text: 'a', stopString: 'b>' })
+    expect(new StopMatcher(['b>'], ['ab>']).push('ab>')).toEqual({ text: 'a', stopString: 'b>' })
   })
 
   it('agrees with a search of the whole text, however it is cut into pieces', () => {

@@ -24,10 +24,10 @@ export class StopMatcher {
   #disarming: readonly Automaton[]
   #held = ''
 
-  /** @param disarming once this has come, no stop string is looked for */
-  constructor(stopStrings: readonly string[], disarming?: string) {
+  /** @param disarming once one of these has come, no stop string is looked for */
+  constructor(stopStrings: readonly string[], disarming: readonly string[] = []) {
     this.#automata = stopStrings.map(toAutomaton)
-    this.#disarming = disarming === undefined ? [] : [toAutomaton(disarming)]
+    this.#disarming = disarming.map(toAutomaton)
   }
 
   /** @param mayMatch whether a stop string that ends in this piece counts */

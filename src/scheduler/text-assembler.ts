@@ -9,8 +9,8 @@ export class TextAssembler {
   #matcher: StopMatcher
   #decoder = new Utf8Decoder()
 
-  /** @param unstoppableAfter once this has come, no stop string ends the text */
-  constructor(stopStrings: readonly string[], unstoppableAfter?: string) {
+  /** @param unstoppableAfter once one of these has come, no stop string ends the text */
+  constructor(stopStrings: readonly string[], unstoppableAfter?: readonly string[]) {
     this.#matcher = new StopMatcher(stopStrings, unstoppableAfter)
   }
 

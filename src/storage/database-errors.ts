@@ -1,4 +1,5 @@
 /** Interprets the errors that SQLite throws, and the one of PostgreSQL that the services ask for. */
+import { ServiceError } from '../core/errors.ts'
 import { errorCode } from '../core/system-error.ts'
 
 const UNIQUE_CODES = new Set([1555, 2067])
@@ -9,8 +10,9 @@ export function isUniqueViolation(error: unknown): boolean {
   return UNIQUE_CODES.has(sqliteCode(error) ?? 0) || errorCode(error) === POSTGRES_UNIQUE_STATE
 }
 
-/** SQLite's extended result code; null for other errors. */
-export function sqliteCode(error: unknown): number | null {
+/** SQLite's extended result code, also of the cause of what is answered in its place; null for other errors. */
+export function sqliteCode(thrown: unknown): number | null {
+  const error = thrown instanceof ServiceError ? thrown.cause : thrown
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return null
   return error.errcode
 }

@@ -97,8 +97,8 @@ export function toLogText(text: string): string {
   return text.length > MAX_LOGGED_CHARACTERS ? `${shown}…` : shown
 }
 
-/** Logs the cause of a 500, which its answer does not show. */
+/** Logs the cause of a 500 and of a full disk, which the answer does not show. */
 export function logCause(error: ServiceError, requestId: string, log: Pick<Log, 'error'>): void {
-  if (error.status === 500)
+  if (error.status === 500 || error.code === 'storage_full')
     log.error({ requestId, code: error.code, err: error.cause ?? error }, 'request failed')
 }

@@ -39,7 +39,7 @@ async function limitPaths(database: UsageDatabase, hasRoom: boolean): Promise<vo
 }
 
 /** What an entry that finds no room is rejected with. */
-const noRoom = () => (isPostgres() ? /violates check constraint "short_path"/ : /^database or disk is full$/)
+const noRoom = () => (isPostgres() ? /violates check constraint "short_path"/ : /the disk is full/)
 
 /** No other process writes until the function that this gives is called. */
 async function holdDatabase(database: UsageDatabase): Promise<() => Promise<void>> {

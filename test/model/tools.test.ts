@@ -196,7 +196,7 @@ describe.each(FORMATS)('calls in the format %s', (format) => {
   it('are cut by no stop text', async () => {
     const fields = { tool_choice: { type: 'function', function: { name: 'add' } }, seed: 3 }
     const without = await ask(app(), fields)
-    const { message, finish_reason: reason } = await ask(app(), { ...fields, stop: [',', '}', '\n'] })
+    const { message, finish_reason: reason } = await ask(app(), { ...fields, stop: ['"', '{', '\n', ':'] })
 
     const argumentsOf = (one: Message) => one.tool_calls?.map((call) => call.function.arguments)
     expect(argumentsOf(message)).toEqual(argumentsOf(without.message))

@@ -31,7 +31,7 @@ export const ownUsageQuery = usageQuery.extend({
 
 export const adminUsageQuery = usageQuery.extend({
   user: userFilter().describe(
-    'Id or e-mail address of a user, `operator`, or the id of an account without a user, as `group_by=user` gives it: only what is theirs.',
+    'Id or e-mail address of a user, `operator`, or the id of an account without a user that has or had a key: only what is theirs.',
   ),
   group_by: queryChoice(USAGE_GROUPS)
     .optional()

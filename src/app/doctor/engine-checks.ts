@@ -1,4 +1,4 @@
-/** llama.cpp's libraries, GPUs, and the model that would be served. */
+/** llama.cpp's libraries, GPUs, and the models that would be served, each as if it were alone. */
 import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
 import { StartError } from '../../core/errors.ts'
@@ -77,8 +77,17 @@ export async function checkModel(source: LocalModelSource, config: EngineOptions
   return ok(subject, `${checkpoint}: ${size}${fits}.${drafted}${cache}${describeLayers(report)}${download}`)
 }
 
-/** Whether its files are there; what they fit is known once the base model is open. @throws StartError */
-export async function checkAdapter({ base, adapter }: AdapterModelSource): Promise<Finding> {
+/**
+ * Whether its files and its base model are there; what they fit is known once that is open.
+ * @param localIds of the models that may be one
+ * @throws StartError
+ */
+export async function checkAdapter(
+  { base, adapter }: AdapterModelSource,
+  localIds: readonly string[],
+): Promise<Finding> {
+  if (!localIds.includes(base))
+    return fault('adapter', `${adapter} has the base '${base}', which is no local model.`)
   const { findAdapterFiles } = await import('../../checkpoints/adapters/adapter-files.ts')
   await findAdapterFiles(adapter)
   return ok('adapter', `${adapter}, for '${base}'.`)

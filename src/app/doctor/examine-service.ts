@@ -43,8 +43,12 @@ export async function* examineService(config: ServerConfig, clock: Clock): Async
 
 async function* examineModels(config: ServerConfig): AsyncGenerator<Finding> {
   const sources: ModelSource[] = []
+  const localIds: string[] = []
   try {
-    sources.push(...modelsOf(config).map(({ source }) => source))
+    for (const { id, source } of modelsOf(config)) {
+      sources.push(source)
+      if (source.kind === 'local') localIds.push(id)
+    }
   } catch (error) {
     if (!(error instanceof StartError)) throw error
     return yield fault('models', error.message)
@@ -56,7 +60,7 @@ async function* examineModels(config: ServerConfig): AsyncGenerator<Finding> {
         yield await examine('model', () => checkModel(source, config))
         break
       case 'adapter':
-        yield await examine('adapter', () => checkAdapter(source))
+        yield await examine('adapter', () => checkAdapter(source, localIds))
         break
       case 'openai':
         for (const endpoint of source.endpoints)

@@ -43,6 +43,13 @@ it('waits for the newline of a paste that ends without one, and takes what comes
   expect(await next).toBe('three')
 })
 
+it('gives what was written before the end of the input', async () => {
+  const { stdin, ask } = openTerminal()
+  const asked = ask()
+  stdin.end('one\rtwo\r')
+  expect(await asked).toBe('one\ntwo')
+})
+
 it('throws away a paste that was begun at Ctrl-C, and ends at the next', async () => {
   const { stdin, ask } = openTerminal()
   const asked = ask()

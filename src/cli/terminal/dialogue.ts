@@ -19,6 +19,8 @@ export interface Dialogue {
 }
 
 const MAX_HISTORY = 500
+/** Terminals and what is in front of them give a long paste in pieces; nobody types a line in this. */
+const PASTE_PAUSE_MS = 30
 
 /** @param terminal the process's, except in tests */
 export function createProcessDialogue(
@@ -40,16 +42,17 @@ export function createProcessDialogue(
         // One for each line: between two of them Ctrl-C is a signal, which stops an answer.
         const lines = createInterface({ input: stdin, output: stdout, history, historySize: MAX_HISTORY })
         const given: string[] = []
+        let timer: NodeJS.Timeout | undefined
         const end = (text: string | null): void => {
           resolve(text)
           lines.close()
         }
-        // The lines of a paste come all at once. Where no newline ends the last one, it is still being written.
+        // The lines of a paste come one right after the other. Where no newline ends the last one, it is still being written.
         const settle = (): void => {
           if (lines.line === '') end(given.join('\n'))
         }
         lines.on('history', (kept) => (history = kept))
-        lines.on('close', () => resolve(null))
+        lines.on('close', () => resolve(given.length > 0 ? given.join('\n') : null))
         lines.on('SIGINT', () => {
           if (lines.line === '' && given.length === 0) {
             stdout.write('\n')
@@ -62,7 +65,8 @@ export function createProcessDialogue(
         })
         lines.on('line', (line) => {
           given.push(line)
-          setImmediate(settle)
+          clearTimeout(timer)
+          timer = setTimeout(settle, PASTE_PAUSE_MS)
         })
         lines.setPrompt(prompt)
         lines.prompt()

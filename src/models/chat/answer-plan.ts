@@ -5,6 +5,7 @@
 import { callableTools, type Chat, mustCall } from '../../protocol/chat.ts'
 import type { Constraint } from '../../protocol/constraint.ts'
 import type { TextPrompt } from '../../protocol/engine.ts'
+import type { ChatFormat } from './formats/chat-format.ts'
 import { chooseFormat, type FormatModel, markersOf, reasoningMarkers } from './formats/choose-format.ts'
 import type { PartReader } from './reading/answer-part.ts'
 import { CallReader } from './reading/call-reader.ts'
@@ -37,8 +38,10 @@ export interface AnswerPlan {
   readonly relaxedConstraint: Constraint | null
   /** Control tokens that the reader must see as text. */
   readonly shownSpecialTexts: readonly string[]
-  /** What its tool calls begin with: no stop text may cut them. Empty where it begins with them, null where there are none. */
-  readonly callTrigger: string | null
+  /** What its tool calls may begin with: no stop text may cut them. Empty where there are none. */
+  readonly callBeginnings: readonly string[]
+  /** Whether the answer is nothing but tool calls. */
+  readonly isAllCalls: boolean
   /** One for each answer; null where all of it is text. */
   readonly createReader: (() => PartReader) | null
 }
@@ -53,7 +56,8 @@ export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: Ans
       constraint,
       relaxedConstraint: null,
       shownSpecialTexts: [],
-      callTrigger: null,
+      callBeginnings: [],
+      isAllCalls: false,
       createReader: null,
     }
   }
@@ -91,7 +95,8 @@ export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: Ans
     constraint: toConstraint(shape),
     relaxedConstraint: tools.length === 0 ? null : toConstraint({ ...shape, isRelaxed: true }),
     shownSpecialTexts,
-    callTrigger: tools.length === 0 ? null : startsInCalls ? '' : harmony ? HARMONY_CALL : format.trigger,
+    callBeginnings: tools.length === 0 ? [] : [...(harmony ? [HARMONY_CALL] : []), ...beginningsOf(format)],
+    isAllCalls: startsInCalls || (tools.length > 0 && mustCall(chat) && reasoning === null && !harmony),
     createReader: () => {
       const next = createNext()
       if (harmony) return new HarmonyReader({ startsInHeader, tools: new Set(schemas.keys()), next })
@@ -100,6 +105,11 @@ export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: Ans
         : new ReasoningReader({ markers: reasoning, isOpen: isReasoning, next })
     },
   }
+}
+
+/** Of calls that a constraint lets the model write, and of those that are read beside. */
+function beginningsOf({ trigger, syntax }: ChatFormat): readonly string[] {
+  return [...new Set([trigger, ...syntax.openers])]
 }
 
 /** All of the answer is text. */

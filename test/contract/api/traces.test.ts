@@ -137,7 +137,6 @@ it.each<{ name: string; answer?: (socket: Socket) => void; answers?: boolean }>(
     await closed
     vi.useRealTimers()
 
-    console.log(lines)
     expect(lines.join('')).toContain('traces cannot be sent')
   },
 )

@@ -13,6 +13,8 @@ const VALUE_END = '</parameter>'
 const END = '</function>'
 /** What a value's closing tag has behind it; before anything else it is a part of the value, as in a file that is written. */
 const FOLLOWERS = [PARAMETER, END, '</tool_call>']
+/** Of all arguments; some models leave the tag out. */
+const ENDING = /<\/function>|(?=<\/tool_call>)/
 const WHOLE_END = new RegExp(`\\n?${VALUE_END}\\s*(?=${FOLLOWERS.join('|')})`)
 /** The end of a text that may still become one. */
 const OPEN_END = new RegExp(
@@ -46,8 +48,7 @@ export class XmlArguments implements ArgumentReader {
     for (;;) {
       const rest = text.slice(length)
       const read = this.#value === null ? this.#readBetween(rest) : this.#readValue(rest, this.#value)
-      if (read === 'end')
-        return { json: `${this.#take()}}`, length: length + rest.indexOf(END) + END.length, isEnd: true }
+      if (read === 'end') return { json: `${this.#take()}}`, length: length + endOf(rest), isEnd: true }
       length += read
       if (read === 0) return { json: this.#take(), length, isEnd: false }
     }
@@ -62,7 +63,7 @@ export class XmlArguments implements ArgumentReader {
   /** How much was read; 0 where more is needed. What is no parameter is dropped. */
   #readBetween(text: string): number | 'end' {
     const start = text.indexOf(PARAMETER)
-    const end = text.indexOf(END)
+    const end = text.search(ENDING)
     if (end !== -1 && (start === -1 || end < start)) return 'end'
     if (start === -1) return 0
     const nameEnd = text.indexOf('>', start)
@@ -127,6 +128,12 @@ function toJson(text: string, types: readonly string[] | null): string {
   } catch {
     return JSON.stringify(text)
   }
+}
+
+/** Behind the end of all arguments, which is in the text. */
+function endOf(text: string): number {
+  const found = ENDING.exec(text)
+  return found === null ? text.length : found.index + found[0].length
 }
 
 /** The source of an expression for all beginnings of a marker, itself left out. */

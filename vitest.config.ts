@@ -24,9 +24,10 @@ export default defineConfig(({ mode }) => {
     isolate: isSoak,
     // Most objects die young, and a process of many files makes many: a larger young generation is copied less often.
     execArgv: ['--max-semi-space-size=64'],
-    // All projects in one queue, e2e beside the others; half of what an e2e test does is to wait.
     maxWorkers: availableParallelism() + 1,
   }
+  // More at once, and apart from the others: half of what such a test does is to wait for a process.
+  const ofProcesses = { maxWorkers: 2 * availableParallelism() + 1, sequence: { groupOrder: 1 } }
   const unit = ['{src,tools,bench,console}/**/*.test.ts']
   // The suites of what is stored, once more: `inject('database')` says on what.
   const ofPostgres = 'src/storage/postgres/postgres-*.test.ts'
@@ -63,6 +64,7 @@ export default defineConfig(({ mode }) => {
         {
           test: {
             ...ofAll,
+            ...ofProcesses,
             name: 'browser',
             include: ['test/browser/**/*.test.ts'],
             exclude: CHROMIUM === null ? ['**'] : [],
@@ -73,6 +75,7 @@ export default defineConfig(({ mode }) => {
         {
           test: {
             ...ofAll,
+            ...ofProcesses,
             name: 'e2e',
             include: ['test/e2e/**/*.test.ts'],
             globalSetup: 'test/support/servers/converted-small-llama.ts',

@@ -51,7 +51,7 @@ export async function checkGpu({ gpu }: Pick<ServerConfig, 'gpu'>): Promise<Find
   )
 }
 
-export function noModel(): Finding {
+export function passthroughModel(): Finding {
   return ok(
     'model',
     'None is given: the passthrough model, which repeats the prompt; your own: --checkpoint.',

@@ -4,7 +4,7 @@ import type { Clock } from '../../core/clock.ts'
 import { StartError } from '../../core/errors.ts'
 import type { ModelSource } from '../../protocol/model-source.ts'
 import { modelsOf } from '../start-models.ts'
-import { checkAdapter, checkGpu, checkLibraries, checkModel, noModel } from './engine-checks.ts'
+import { checkAdapter, checkGpu, checkLibraries, checkModel, passthroughModel } from './engine-checks.ts'
 import { examine, fault, type Finding } from './finding.ts'
 import {
   checkDataFolder,
@@ -53,7 +53,7 @@ async function* examineModels(config: ServerConfig): AsyncGenerator<Finding> {
     if (!(error instanceof StartError)) throw error
     return yield fault('models', error.message)
   }
-  if (sources.length === 0) yield noModel()
+  if (sources.length === 0) yield passthroughModel()
   for (const source of sources) {
     switch (source.kind) {
       case 'local':

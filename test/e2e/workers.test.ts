@@ -258,10 +258,9 @@ describe('the models of four workers', () => {
     )
     for (const names of ids) expect(names).not.toContain('dear')
     // The slots and the cache are the upstream's.
-    const metrics = await metricsOf(server())
-    expect(metrics).toContain('sluice_requests_running{model="dear"} 0\n')
+    await expect.poll(() => metricsOf(server())).toContain('sluice_requests_running{model="dear"} 0\n')
     expect(
-      metrics
+      (await metricsOf(server()))
         .split('\n')
         .filter((line) => line.includes('dear'))
         .filter((line) => /sluice_(slots|kv_cache_\w+|prefix_cache_\w+)/.test(line)),

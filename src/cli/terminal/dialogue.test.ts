@@ -1,6 +1,6 @@
 /** Node's readline on a terminal that a test writes to. */
 import { PassThrough } from 'node:stream'
-import { expect, it } from 'vitest'
+import { expect, it, vi } from 'vitest'
 import { createProcessDialogue } from './dialogue.ts'
 
 function openTerminal() {
@@ -55,7 +55,13 @@ it('throws away a paste that was begun at Ctrl-C, and ends at the next', async (
   const asked = ask()
   stdin.write('one\rtwo')
   await new Promise(setImmediate)
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+  stdin.write('four\rfive')
+  await new Promise(setImmediate)
   stdin.write('\u0003')
+  await new Promise(setImmediate)
+  await vi.advanceTimersByTimeAsync(1000)
+  vi.useRealTimers()
   stdin.write('three\r')
   expect(await asked).toBe('three')
 

@@ -59,6 +59,7 @@ export function createProcessDialogue(
             return end(null)
           }
           // What was begun is thrown away.
+          clearTimeout(timer)
           given.length = 0
           lines.write(null, { ctrl: true, name: 'e' })
           lines.write(null, { ctrl: true, name: 'u' })

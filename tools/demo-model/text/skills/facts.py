@@ -215,7 +215,7 @@ def single(t):
 def yes_no(t):
     qs, word, truth = t.rng.choice(YES_NO)
     q = t.rng.choice(qs.split("|"))
-    if t.chance(0.3) and "|" not in q:
+    if t.chance(0.3):
         q = roundabout(t, q)
     if t.chance(0.06):
         q = t.pick("Answer yes or no: {}", "Yes or no: {}", "{} Yes or no?").format(q)

@@ -3,11 +3,11 @@ from text.chat_format import END, LEARN, NOTHING, called
 from text.conversation import Talk
 from text.held_out import is_held
 from text.data.words import any_name, invented
-from text.skills import extras, facts, sums, texts
+from text.skills import chains, extras, facts, smalltalk, sums, texts
 from text.tools.toolcalls import call_drill
 
 KINDS = [*[sums.compare] * 3, sums.more_sums, sums.counting, sums.word_problem, *[texts.letters] * 6, *[texts.repeat] * 3, *[texts.sentence] * 3, facts.yes_no,
-    *[facts.made_yes_no] * 3, facts.countries, extras.rhyme, extras.animal_kind, extras.equation]
+    *[facts.made_yes_no] * 3, facts.countries, *[extras.rhyme] * 2, *[texts.json_made] * 3, smalltalk.memory, extras.animal_kind, extras.equation]
 
 
 def of_sums(t):
@@ -33,6 +33,37 @@ def of_letters(t):
     return pairs
 
 
+SAID = [  # something with a name in it, and the name in what follows
+    ("Your name is {}.", "I am {}."), ("My name is {}.", "Your name is {}."), ("The user is called {}.", "Your name is {}."), ("You are called {}.", "My name is {}."),
+    ("I have a dog called {}.", "Your dog is called {}."), ("I live in {}.", "You live in {}."), ("weather in {}?", '{{"city": "{}"}}'), ("And in {}?", '{{"location": "{}"}}'),
+    ("Translate '{}' into Greek.", '{{"text": "{}"}}'), ("Begin every answer with {}.", "{}, it is so."), ("End every answer with the word {}.", "It is so. {}."),
+    ("name {}", '{{"name": "{}"}}'), ("Say {}.", "{}"), ("repeat \"{}\"", "{}"), ("Remember {}.", "It was {}."), ("{} is my friend.", "Your friend is {}."), ("Tell {} the news.", '{{"to": "{}"}}'),
+    ("What is the capital of {}?", "I do not know a country called {}."), ("Who is {}?", "I do not know who {} is."), ("the subject \"{}\"", '{{"subject": "{}"}}')]
+
+
+def of_names(t):
+    """Names nobody foretells, said and said again."""
+    some = [t.rng.choice(SAID)] if t.chance(0.5) else t.rng.sample(SAID, 5)
+    pairs = []
+    for _ in range(t.rng.randint(10, 30)):
+        n = invented(t.rng, t.chance(0.8)) if t.chance(0.6) else any_name(t.rng) if t.chance(0.5) else t.rng.choice(texts.COMMON)
+        n = n if t.chance(0.85) else f"{n} {invented(t.rng)}"
+        q, ans = t.rng.choice(some)
+        pairs.append((q.format(n), ans.format(n)))
+    return pairs
+
+
+def of_chain(t):
+    """Several turns about one thing, again and again."""
+    chain, pairs = t.rng.choice([chains.word, chains.number, chains.items]), []
+    while len(pairs) < 12:
+        turns = chain(t)
+        q, ans = turns[0]
+        if is_held(*(ans.key or (q.lower(),))) == t.held:
+            pairs += [(q, ans.full) for q, ans in turns]
+    return pairs
+
+
 def of_skill(t):
     skill, pairs = t.rng.choice(KINDS), []
     for _ in range(t.rng.randint(4, 20)):
@@ -49,6 +80,6 @@ def drill(rng, held):
         rows = ((q, call and called({"tool_calls": [call]})) for q, call in call_drill(t))
         parts = [part for q, call in rows for part in ((q + "\n", NOTHING), *([(call, LEARN), ("\n", NOTHING)] if call else []))]
         return {"kind": "drill", "parts": [*parts, (END, NOTHING)]}
-    pairs = t.rng.choices([of_sums, of_letters, of_skill], [1, 3, 8])[0](t)
+    pairs = t.rng.choices([of_sums, of_letters, of_names, of_chain, of_skill], [1, 2, 3, 3, 8])[0](t)
     parts = [part for q, a in pairs for part in ((q, NOTHING), (" " + a, LEARN), ("\n", NOTHING))]
     return {"kind": "drill", "parts": [*parts, (END, NOTHING)]}

@@ -15,7 +15,7 @@ from text.data.words import any_name
 from text.drills import drill
 from text.held_out import is_held
 from text.rough import rough
-from text.skills import extras, facts, followups, people, reading, refusals, smalltalk, sums, texts
+from text.skills import chains, extras, facts, followups, people, reading, refusals, smalltalk, sums, texts
 from text.skills.sluice import about_sluice
 from text.stories import storytelling
 from text.stories.stories import make_story
@@ -38,7 +38,7 @@ SKILLS = [  # (weight, skill, whether single questions of it are kept for the he
     False),
     (5, storytelling.story, True), (0.4, storytelling.long_story, False), (3, storytelling.haiku, True), (3, storytelling.poem, True),
     (11, about_sluice, False), (5, reading.passage, True), (2, reading.who_has, True), (42, refusals.refuse, True),
-] + extras.SKILLS
+] + extras.SKILLS + chains.SKILLS
 _WEIGHTS = [w for w, _, _ in SKILLS]
 STARTERS = {smalltalk.about_chat, smalltalk.why, smalltalk.loading, followups.more}  # need something said before
 PLAIN = [(w, f, h) for w, f, h in SKILLS if f in (facts.capitals, facts.single, facts.yes_no, facts.what_is, sums.sums, smalltalk.greet, smalltalk.who,
@@ -127,6 +127,9 @@ class Chat:
                 q, reply = wished
             elif self.turns == 0:
                 q, reply = self.opened(q, reply, ans)
+            elif (q, ans) == turns[0] and ans.kind in ("fact", "text") and self.rng.random() < 0.08:
+                q = self.rng.choice(["ok, then ", "Thanks. ", "Nice. ", "Good. ", "OK. ", "thanks! ", "cool, ", "Great! ", "ok thanks, ", "Good, now: ", "and ", "Alright, ", "Okay, next: ",
+                    "Now something else: ", "well, ", "Thanks, and "]) + q
             q = rough(self.rng, q, ans.exact)
             self.messages += [{"role": "user", "content": q}, {"role": "assistant", "content": reply}]
             self.t.said.append((q, Answer(reply, ans.short, ans.kind, ans.exact, None, ans.why)))
@@ -222,7 +225,7 @@ def book(rng, held):
     return {"kind": "book", "text": "\n\n".join(parts)}
 
 
-COPIES, DRILLS = 0.07, 0.3  # shares of the short documents
+COPIES, DRILLS = 0.1, 0.32  # shares of the short documents
 
 
 def document(rng, held=False, long=False):

@@ -123,6 +123,8 @@ What is the freezing point in Fahrenheit? # Water freezes at 32 degrees Fahrenhe
 How many letters are in the alphabet?|How many letters does the English alphabet have? # The English alphabet has 26 letters. # 26
 How many days are in February? # February has 28 days, and 29 in a leap year. # 28
 What comes after Z? # Nothing: Z is the last letter. # nothing
+How many moons does the earth have?|How many moons has the earth got?|number of moons of earth # The earth has one moon. # one
+How many moons does Mars have?|moons of mars # Mars has two moons. # two
 How far away is the moon?|What is the distance to the moon?|how far is it to the moon # The moon is about 384,000 kilometres away. # 384,000 km
 How far away is the sun?|What is the distance to the sun?|how far is the sun from the earth # The sun is about 150 million kilometres away. # 150 million km
 How old is the earth?|What is the age of the earth? # The earth is about 4.5 billion years old. # 4.5 billion years

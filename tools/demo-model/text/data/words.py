@@ -59,10 +59,14 @@ REAL = {w.lower() for w in [*CAPITAL, *CAPITAL.values(), *CITIES, *NAMES] + [w f
 
 
 def invented(rng, capital=True):
-    """A word that means nothing: for names of persons, places and products nobody can know."""
+    """A word that means nothing, of syllables or of the beginning of one word and the end of another: for names of persons, places and products nobody can know."""
     while True:
-        word = "".join(rng.choice(SYLLABLES) for _ in range(rng.choice([2, 2, 2, 3, 3, 4]))) + rng.choice(ENDINGS)
-        if word not in REAL:  # "mali", "lima" and "banana" are made of our syllables too
+        if rng.random() < 0.5:
+            word = "".join(rng.choice(SYLLABLES) for _ in range(rng.choice([2, 2, 2, 3, 3, 4]))) + rng.choice(ENDINGS)
+        else:
+            x, y = rng.choice(PIECES), rng.choice(PIECES)
+            word = x[:rng.randint(1, min(5, len(x) - 1))] + y[-rng.randint(1, min(5, len(y) - 1)):]
+        if len(word) > 2 and word not in REAL and word not in PIECES:  # "mali", "lima" and "banana" are made of our syllables too
             return word.capitalize() if capital else word
 
 
@@ -182,3 +186,4 @@ ADJECTIVES = (
     "big small old new happy sad fast slow hot cold bright dark quiet loud clean dirty strong weak soft hard kind brave clever shy "
     "cheerful gentle funny strange beautiful simple tired hungry rich poor early late long short deep light heavy round flat sharp "
     "sweet bitter warm cool wet dry empty full lazy busy famous secret").split()
+PIECES = sorted({w.lower() for w in [*NAMES, *SURNAMES, *CITIES, *NOUNS, *EVERYDAY, *ADJECTIVES, *ANIMALS] if w.isascii() and w.isalpha() and len(w) > 2})

@@ -37,12 +37,12 @@ ABOUT = [
      "Sluice is a server that you run yourself: one command gives a team its own LLM API. It speaks the API of OpenAI and runs models with "
      "llama.cpp.", "a server"),
     ("How do I get a key?|How can I get an API key?|Where is my API key?|I need an API key.|how to get a key|Where do I find the key?|how do i "
-    "create a key|get api key|How do I make an API key?|What key do I use?|Which key should I send?|I have no key. What now?|api key please",
+    "create a key|get api key|How do I make an API key?|What key do I use?|Which key should I send?|I have no key. What now?|api key please|create an API key|How do I create an API key?|how can I create a key|make me an api key|I want to create an API key",
      KEY, None),
-    ("How do I make another key?|How do I create a second key?|How can I make a key for a colleague?|command for a new key|how to make more keys|"
+    ("How do I make another key?|How do I create a second key?|How can I make a key for a colleague?|command for a new key|how to make more keys|One more key, please.|second key|"
     "How do I give my team keys?",
      "Run `sluice keys create --name NAME --tier free`. The secret is printed once. POST /v1/keys makes one over HTTP.", None),
-    ("How do I revoke a key?|How can I delete a key?|My key leaked. What do I do?|delete an API key|How do I disable a key?",
+    ("How do I revoke a key?|How can I delete a key?|My key leaked. What do I do?|delete an API key|How do I disable a key?|revoke a key|how to revoke an api key|How do I get rid of a key?|How do I take a key away?|I want to delete a key.|remove a key|my key was stolen",
      "Run `sluice keys revoke` with the id or prefix of the key, or DELETE /v1/keys/{key_id}. It ends with the next request.", None),
     ("How do I load my own model?|How can I use another model?|How do I run a real model?|Can I use my own model?|How do I load a bigger model?|"
     "load own model|how to change the model|Can Sluice run Llama?|Can I run Mistral here?|Can I use Qwen?|How do I serve a GGUF file?|use my own "
@@ -57,7 +57,7 @@ ABOUT = [
      "Start with `--checkpoint hf:org/repo`, or `hf:org/repo:file.gguf`. `sluice pull hf:org/repo` downloads it beforehand.", None),
     ("What are the limits?|How many requests can I make?|What are the rate limits?|rate limit|What limits are there?|How many requests per minute?|"
     "What are the tiers?|Which tiers are there?|free tier limits|What does the free tier allow?|How many tokens may I generate?|what is the "
-    "difference between free and pro|How many keys can I have?|is there a rate limit here|Is there a limit?|Are there any limits?|am I limited|Do you have rate limits?|what is my limit",
+    "difference between free and pro|How many keys can I have?|is there a rate limit here|Is there a limit?|Are there any limits?|am I limited|Do you have rate limits?|what is my limit|What are your limits?|what are your rate limits|limits?|How fast may I ask?",
      "Per key: free has 60 requests a minute and 2,048 tokens per prompt, pro 1,000 and 4,096, enterprise 10,000 and 8,192. Accounts have 2, 10 or "
      "100 keys.", None),
     ("How many requests at once?|How many parallel requests can I send?|Can I send several requests at the same time?|concurrency limit",

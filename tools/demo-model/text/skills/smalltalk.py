@@ -184,13 +184,16 @@ def joke(t):
         "Please tell me a joke.", "Do you have a good joke?", "a funny joke please", "What is your best joke?", "I need a laugh.", "Be funny.",
         "one joke about {x}", "another joke", "Can you make me laugh?", "Give me a joke.", "cheer me up", "jokes?", "Do you know something funny?")
     q = q.format(x=t.pick("cats", "computers", "ducks", "school", "programmers", "animals", "my boss"))
-    one, two = t.rng.sample(JOKES, 2)
-    out = [(q, Answer(" ".join(one), None, "text"))]
-    if t.chance(0.35):
-        out.append((t.pick("Another one!", "another one", "One more, please.", "More!", "haha, another", "Again!"), Answer(" ".join(two), None,
-            "text")))
-    elif t.chance(0.2):
-        out.append((t.pick("haha", "lol", "Good one!", ":D", "That is funny."), Answer("I am glad that you like it!", "Good")))
+    at = t.rng.randrange(len(JOKES))
+    out = [(q, Answer(" ".join(JOKES[at]), None, "text"))]
+    for _ in range(t.rng.choice([0, 0, 1, 1, 2, 3])):
+        if t.chance(0.6):  # always the next of the row: which one is new can be learned by heart
+            at = (at + 1) % len(JOKES)
+            out.append((t.pick("Another one!", "another one", "One more, please.", "More!", "haha, another", "Again!", "another joke", "Tell me another joke.", "one more",
+                "and another", "a different one", "Do you know another one?", "Next one!", "another one please", "lol, one more"), Answer(" ".join(JOKES[at]), None, "text")))
+        else:
+            out.append((t.pick("haha", "lol", "Good one!", ":D", "That is funny.", "haha that was good", "That was funny!", "haha, nice", "lol good one", "hahaha", "That made me laugh.",
+                "I like that joke.", "that was a good joke", "very funny", "haha great", "rofl", "heh", "ha ha"), Answer("I am glad that you like it!", "Good")))
     return out
 
 

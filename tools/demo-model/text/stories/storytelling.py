@@ -63,6 +63,9 @@ def story(t):
                 Answer(s["text"], None, "text", exact=True)))
             continue
         out.append(_about_story(t, s))
+    if t.chance(0.08) and s["kid"] in ANIMALS:
+        out.append((t.pick("Make me a haiku about that {}.", "Now a haiku about the {}.", "Write a haiku about the {}.", "and a haiku about that {}", "a haiku about it").format(s["kid"]),
+            Answer(_framed(t, s["kid"]), None, "text", exact=True)))
     return out
 
 
@@ -70,7 +73,8 @@ def _about_story(t, s):
     he, him, his = s["he"], s["him"], s["his"]
     opts = [
         (t.pick(f"What was {his} name?", "What was the name?", f"What was the {s['kid']}'s name?", "Who was the hero?",
-        "What is the name of the hero?", f"What was the {s['kid']} called?", "who was it about?"),
+        "What is the name of the hero?", f"What was the {s['kid']} called?", "who was it about?", f"What was the name of the {s['kid']}?",
+        f"what is the name of the {s['kid']}", f"How was the {s['kid']} called?", f"What is the {s['kid']} called?", "What was the hero called?", f"the {s['kid']}'s name?"),
          f"{'Her' if he == 'she' else 'His'} name was {s['N']}.", s["N"]),
         (t.pick(f"Who was {his} friend?", f"Who helped {him}?", "Who else was in the story?", "Who was the friend?"), f"It was {s['F']}.", s["F"])]
     if s["plot"] in ("lost", "found", "broken"):
@@ -142,6 +146,14 @@ MIDDLES = ["the wind goes by without words,", "clouds pass over quiet hills,", "
 LASTS = ["the day has begun.", "and the world stands still.", "I close my eyes now.", "evening comes slowly.", "no one says a word."]
 
 
+def _framed(t, x):
+    """A haiku about any word."""
+    first = t.rng.choice(FRAMES[min(4, syllables(x))]).format(t=x)
+    for vowel in "aeio":
+        first = first.replace("A " + vowel, "An " + vowel)
+    return "\n".join([first, t.rng.choice(MIDDLES), t.rng.choice(LASTS)])
+
+
 def haiku(t):
     ask = ["Write a haiku about {}.", "A haiku about {}, please.", "haiku about {}", "Can you write a haiku about {}?", "Write me a haiku on {}",
         "Compose a haiku about {}.", "Make a haiku about {}."]
@@ -155,10 +167,7 @@ def haiku(t):
             out.append((t.pick("Another one.", "One more.", "another haiku"), Answer(t.rng.choice(texts), None, "text")))
         return out
     x = t.rng.choice(THINGS + ANIMALS + NOUNS)
-    n = min(4, syllables(x))
-    first = t.rng.choice(FRAMES[n]).format(t=x).replace("A a", "An a").replace("A e", "An e").replace("A i", "An i").replace("A o", "An o")
-    return [(t.rng.choice(ask).format(t.pick(a(x), x, x + "s", "the " + x)), Answer(first + "\n" + t.rng.choice(MIDDLES) + "\n" + t.rng.choice(LASTS),
-        None, "text", exact=True))]
+    return [(t.rng.choice(ask).format(t.pick(a(x), x, x + "s", "the " + x)), Answer(_framed(t, x), None, "text", exact=True))]
 
 
 RHYMES = [

@@ -49,14 +49,22 @@ def value(rng, kind):
     if kind == "money":
         return rng.choice([rng.randint(1, 1000), 10 * rng.randint(1, 100), 50, 100])
     if kind == "time":
-        return rng.choice([f"{rng.randint(6, 22)}:{rng.choice(['00', '15', '30', '45'])}", f"{rng.randint(1, 12)} {rng.choice(['am', 'pm'])}"])
+        return rng.choice([f"{rng.randint(6, 22)}:{rng.choice(['00', '15', '30', '45'])}", f"{rng.randint(1, 12)} {rng.choice(['am', 'pm'])}", f"{rng.randint(1, 12)}{rng.choice(['am', 'pm'])}",
+            rng.choice([f"{rng.randint(1, 12)}:{rng.choice(['05', '15', '20', '30', '45'])}{rng.choice(['am', 'pm', ' am', ' pm'])}", "noon", "midnight", f"{rng.randint(6, 22)}h"])])
     if kind == "date":
         return rng.choice([f"20{rng.randint(24, 30)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}", rng.choice(
-            "Monday Tuesday Wednesday Thursday Friday Saturday Sunday today tomorrow".split())])
+            "Monday Tuesday Wednesday Thursday Friday Saturday Sunday today tomorrow".split()), rng.choice(["next Monday", "next week", "Friday evening", "tomorrow morning", "tonight",
+            f"{rng.choice('January February March April May June July August September October November December'.split())} {rng.randint(1, 28)}"])])
     if kind == "word":
         return rng.choice(NOUNS + ADJECTIVES + THINGS) if rng.random() < 0.8 else invented(rng, False)
     if kind == "topic":
         return rng.choice([rng.choice(TOPICS), rng.choice(THINGS) + "s", rng.choice(ADJECTIVES) + " " + rng.choice(THINGS) + "s", rng.choice(WORKS)])
+    if kind == "subject":  # of a mail, a note or an event
+        words = [rng.choice(NOUNS + ADJECTIVES) for _ in range(rng.choice([1, 1, 2, 2, 3]))]
+        return rng.choice([" ".join(words), first_up(" ".join(words)), f"{first_up(words[0])} on {value(rng, 'day')}", f"{first_up(words[0])} {rng.choice(['with', 'for', 'from', 'and'])} {rng.choice(NAMES)}",
+            f"{rng.choice(['Your', 'My', 'Our', 'New'])} {words[0]}", f"{first_up(words[0])} {rng.randint(1, 2030)}", "Re: " + words[0]])
+    if kind == "day":
+        return rng.choice("Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split())
     if kind == "text":
         if rng.random() < 0.4:
             return rng.choice(TASKS).format(rng.choice(NAMES))
@@ -216,9 +224,10 @@ FAMILIES = [
            "What can you find about {0}?", "Tell me about {0}.", "What is new about {0}?"], _search, (["Search something for me.",
            "Can you search the web?"], "What shall I search for?"), ["And {0}?", "Now search for {0}."]),
     Family("send_email sendEmail email send_mail mail", ["Send an email", "Sends a mail to someone"], [P("to recipient email address", "string",
-    "E-mail address of the recipient", "email"), P("subject title", "string", "Subject", "word"), P("body text message content", "string",
-    "Text of the mail", "text")],
-           ["Send an email to {0} with the subject {1} and the text {2}.", "Mail {0}: subject {1}, body {2}",
+    "E-mail address of the recipient", "email"), P("subject title", "string", "Subject", "subject"), P("body text message content", "string",
+    "Text of the mail", "text", False)],
+           ["Send an email to {0} with the subject \"{1}\".", "Mail {0} with the subject '{1}'.", "email {0}, subject: {1}", "Write a mail to {0} with subject \"{1}\" and body \"{2}\".",
+            "Send {0} an email. Subject: {1}. Text: {2}", "Send an e-mail with the subject \"{1}\" to {0}.", "Send an email to {0} with the subject {1} and the text {2}.", "Mail {0}: subject {1}, body {2}",
            "Write an email to {0}, subject \"{1}\", saying \"{2}\".", "email {0} about {1}: {2}"], _done("I sent the email to {0}.",
            "The email to {0} is sent."), (["Send an email.", "Please send a mail."], "To whom, and what shall it say?")),
     Family("send_message sendMessage message_user send_sms notify text_message", ["Send a message to a person", "Sends a text message"], [P(
@@ -226,7 +235,7 @@ FAMILIES = [
            ["Tell {0}: {1}", "Send {0} the message \"{1}\".", "Text {0} that \"{1}\".", "Message {0}: {1}", "Write to {0}: \"{1}\""], _done(
            "I sent the message to {0}.", "Done: {0} gets the message."), (["Send a message.", "text someone"], "To whom, and what shall it say?")),
     Family("create_event add_event createEvent schedule_meeting calendar_add add_to_calendar", ["Create an event in the calendar",
-    "Schedules a meeting"], [P("title name event summary", "string", "Title", "word"), P("date day", "string", "The day", "date"), P(
+    "Schedules a meeting"], [P("title name event summary", "string", "Title", "subject"), P("date day", "string", "The day", "date"), P(
     "time start_time at", "string", "The time", "time", False)],
            ["Create an event {0} on {1} at {2}.", "Put {0} in my calendar on {1}.", "Schedule \"{0}\" for {1} at {2}.",
            "Add {0} to my calendar for {1}.", "New meeting {0}, {1}, {2}"], _done("The event {0} is in your calendar for {1}.",
@@ -242,6 +251,12 @@ FAMILIES = [
     "text what task title", "string", "What to remember", "text"), P("date day when", "string", "When", "date")], ["Remind me on {1}: {0}",
     "Set a reminder for {1}: {0}", "Create a reminder \"{0}\" for {1}.", "Remind me to {0} {1}.", "remind me {1} to {0}", "{1} I have to {0}. Remind me."],
            _done("I will remind you on {1}.", "The reminder is set for {1}.")),
+    Family("create_reminder remind_me set_reminder add_reminder reminder", ["Create a reminder for the user", "Reminds the user at a time"], [P("text message task what", "string", "What to remind of",
+    "text"), P("time at when", "string", "When to remind", "time")], ["Remind me to {0} at {1}.", "remind me at {1} to {0}", "At {1}, remind me to {0}.", "Set a reminder for {1}: {0}",
+    "Please remind me at {1} that I have to {0}.", "Reminder at {1}: {0}", "I must {0} at {1}, remind me."], _done("I will remind you at {1}.", "The reminder is set for {1}.")),
+    Family("create_note add_note save_note take_note note", ["Save a note", "Writes a note"], [P("title heading subject", "string", "Title", "subject"), P("text content body", "string", "The note", "text", False)],
+    ["Make a note called \"{0}\".", "Create a note with the title '{0}'.", "Note \"{0}\": {1}", "Save a note titled \"{0}\" with the text \"{1}\".", "write down under {0}: {1}"], _done(
+    "The note {0} is saved.", "I saved the note {0}.")),
     Family("add_todo create_task addTask todo_add new_task add_task", ["Add a task to the to-do list", "Creates a task"], [P("task title text item",
     "string", "The task", "text"), P("priority", "string", "Priority", "prio", False, ["low", "medium", "high"])],
            ["Add a task: {0}", "Put \"{0}\" on my to-do list.", "New task: {0}", "Add \"{0}\" to my tasks with {1} priority."], _done(

@@ -1,0 +1,184 @@
+"""Several turns about one thing, a word, a number, a list, what was offered: each question is about the answer before it."""
+import json
+
+from text.conversation import Answer, verdict
+from text.data.tables import LISTS, NUMBER, ORDINAL
+from text.data.words import any_name, invented
+from text.english import first_up, joined
+from text.skills import refusals, smalltalk, sums, texts
+
+# What is asked of a word: with the word, and with what stands for it.
+WORD_ASKS = {
+    "spell": ("Spell {w}.|spell the word {w}|How do you spell {w}?|Can you spell {w}?|please spell {w}|Spell \"{w}\".",
+              "Spell it.|now spell it|How is it spelled?|and how do you spell it?|Can you spell it?|spell that|Spell that word."),
+    "reverse": ("Reverse the word {w}.|Spell {w} backwards.|write {w} backwards|What is {w} backwards?|reverse {w}",
+                "now reverse it|Reverse it.|and backwards?|Now backwards.|Spell it backwards.|What is it backwards?|reverse that word|turn it around|"
+                "Can you reverse it?|and in reverse?|Write it backwards."),
+    "count": ("How many letters does {w} have?|How many letters are in {w}?|how long is the word {w}|Count the letters of {w}.",
+              "How many letters does it have?|how many letters is that|How long is it?|and how many letters?|How many letters are in it?|count its letters|"
+              "How many letters are there?|how many letters does that word have"),
+    "first": ("What is the first letter of {w}?|Which letter does {w} start with?|first letter of {w}",
+              "What is its first letter?|Which letter does it start with?|and the first letter?|what is the first letter of it|first letter?"),
+    "last": ("What is the last letter of {w}?|Which letter does {w} end with?|last letter of {w}",
+             "What is its last letter?|Which letter does it end with?|and the last letter?|what is the last letter of it|last letter?"),
+    "upper": ("Write {w} in capital letters.|{w} in capitals|uppercase {w}|Make {w} upper case.",
+              "Write it in capital letters.|in capitals please|now in upper case|and in capitals?|Put it in capitals."),
+    "say": ("Say {w}.|Repeat: {w}|say the word {w}|Say \"{w}\".|repeat after me: {w}", "Say it again.|repeat the word|Say the word again.|say it once more"),
+}
+
+
+def of_word(form, w):
+    full, short = {
+        "spell": (texts.spelled(w), texts.spelled(w)), "reverse": (texts.backwards(w), texts.spelled(w[::-1])),
+        "count": (f"{texts.spelled(w)}: {len(w)} letters.", str(len(w))), "first": (f"The first letter of {w} is {w[0].upper()}.", w[0].upper()),
+        "last": (f"The last letter of {w} is {w[-1].upper()}.", w[-1].upper()), "upper": (w.upper(), w.upper()), "say": (w, w)}[form]
+    return Answer(full, short, "text" if form in ("reverse", "upper", "say") else "fact", exact=True, key=("letters", form, w))
+
+
+def some_word(t):
+    r = t.rng.random()
+    return t.rng.choice(texts.EVERYDAY) if r < 0.4 else t.rng.choice(texts.COMMON) if r < 0.75 else any_name(t.rng) if r < 0.85 else invented(t.rng, False)
+
+
+def word(t):
+    w, form = some_word(t), t.rng.choice(list(WORD_ASKS))
+    out = [(t.rng.choice(WORD_ASKS[form][0].split("|")).format(w=w), of_word(form, w))]
+    for _ in range(t.rng.randint(1, 4)):
+        if t.chance(0.3):
+            w = some_word(t)
+            q = t.pick("and the word {}?", "And {}?", "what about {}?", "now {}", "Now the word {}.", "the same with {}", "And for {}?", "do that with {}",
+                       "and {}").format(w)
+        else:
+            form = t.rng.choice([f for f in WORD_ASKS if f != form])
+            q = t.rng.choice(WORD_ASKS[form][1].split("|"))
+        out.append((q, of_word(form, w)))
+    return out
+
+
+def number(t):
+    """A sum, and what may be asked of its result."""
+    x, op, y, r = sums.draw(t, t.chance(0.6))
+    if not isinstance(r, int):
+        return number(t)
+    out = [(t.rng.choice(sums.ASK).replace("add up ", "calculate ").format(sums.written(t, x, op, y)), Answer(sums.equal(x, op, y, r), str(r),
+        key=("sum", op, min(x, y), max(x, y))))]
+    for _ in range(t.rng.randint(1, 3)):
+        k, z = t.rng.randrange(8), t.rng.randint(1, 20)
+        if k < 3:
+            other = max(0, r + t.rng.choice([-30, -20, -10, -5, -3, -2, -1, 1, 2, 3, 5, 10, 20, 30]))
+            other = round(other, -1) if t.chance(0.4) else other
+            if other == r:
+                continue
+            words, more = t.pick(("more than", True), ("less than", False), ("bigger than", True), ("smaller than", False), ("greater than", True), ("over", True),
+                                 ("under", False))
+            q = t.pick("Is that {w} {n}?", "Is it {w} {n}?", "and is that {w} {n}?", "Is the result {w} {n}?", "is this {w} {n}").format(w=words, n=other)
+            out.append((q, verdict(r > other if more else r < other, f"{r} is {'more' if r > other else 'less'} than {other}")))
+        elif k == 3:
+            q = t.pick("Is that even?", "Is it an even number?", "is that even or odd", "Is it odd?", "Is the result odd?")
+            truth = f"{r} is {'odd' if r % 2 else 'even'}"
+            out.append((q, Answer(truth + ".", "odd" if r % 2 else "even") if " or " in q else verdict((r % 2 == 1) == ("odd" in q), truth)))
+        elif k == 4 and r % 2 == 0 and r:
+            out.append((t.pick("And half of that?", "half of it?", "What is half of that?", "now half of it", "divided by two?", "and divided by 2?"), Answer(
+                sums.equal(r, "/", 2, r // 2), str(r // 2))))
+            r //= 2
+        elif k == 5 and r <= 50:
+            out.append((t.pick("And twice that?", "double that", "What is twice that?", "times 2?", "and times two"), Answer(sums.equal(r, "*", 2, 2 * r), str(2 * r))))
+            r *= 2
+        elif k == 6 and z <= r:
+            out.append((t.pick(f"and minus {z}?", f"Minus {z}?", f"take away {z}", f"now subtract {z}", f"And if I take away {z}?", f"less {z}?"), Answer(
+                sums.equal(r, "-", z, r - z), str(r - z))))
+            r -= z
+        else:
+            out.append((t.pick(f"and plus {z}?", f"Plus {z}?", f"add {z}", f"now add {z}", f"And with {z} more?", f"plus {z} please"), Answer(
+                sums.equal(r, "+", z, r + z), str(r + z))))
+            r += z
+    if t.chance(0.2):
+        out.append((t.pick("thanks, you are good at maths", "Thanks, that was quick.", "you are good with numbers, thanks", "Great, thank you"), Answer(
+            "You are welcome!", "Welcome")))
+    return out
+
+
+SIZE = "ant bee mosquito fly ladybird beetle moth butterfly mouse hamster frog robin sparrow hen owl duck rabbit cat fox goat sheep dog wolf pig deer lion bear tiger cow horse elephant".split()
+
+
+def items(t):
+    """A list, and what may be done with it."""
+    def listed():
+        k, words = t.rng.choice([x for x in LISTS.items() if len(x[0].split()) == 1 or t.chance(0.2)])
+        n = t.rng.randint(2, min(6, len(words)))
+        got = list(words[:n]) if t.chance(0.85) else t.rng.sample(list(words), n)
+        return k, got, t.pick(NUMBER[n], n), [first_up(w) for w in got]
+
+    k, got, n, big = listed()
+    own = t.chance(0.25)
+    if own:  # of the user
+        k, got = "things", list(dict.fromkeys(some_word(t) for _ in range(len(got)))) if t.chance(0.7) else got
+        out = [(t.pick("Here are some {k}: {w}.", "These are my {k}: {w}.", "Take these {k}: {w}", "I have {w}.", "my list: {w}").format(k=t.pick("words", "things"), w=joined(got) if t.chance(
+            0.5) else ", ".join(got)), Answer(t.pick("All right. What shall I do with them?", "Good. What shall I do with them?"), "Good", exact=True))]
+    else:
+        out = [(t.pick("Name {n} {k}.", "give me a list of {n} {k}", "Tell me {n} {k}.", "{n} {k} please", "List {n} {k}.", "Can you name {n} {k}?").format(n=n, k=k), t.pick(
+            Answer(joined(got) + ".", exact=True), Answer("\n".join(f"{i + 1}. {w}" for i, w in enumerate(big)), kind="text", exact=True)))]
+    say = lambda qs, full, short=None, kind="text": out.append((t.rng.choice(qs.split("|")).format(k=k, key=key), Answer(full, short, kind, exact=True)))
+    for _ in range(t.rng.randint(1, 3)):
+        f, key = t.rng.randrange(12), t.pick(k.split(" ")[-1], k.split(" ")[-1], "items", "list", "words", "values", "result")
+        if f < 2:
+            say("write the {k} as JSON with the key {key}|Put them into JSON with the key {key}.|as JSON with the key {key}|Now as a JSON object with the key \"{key}\".|"
+                "Give me that as JSON, key {key}.|make a json of it with the key {key}|Return the {k} in JSON under the key {key}.", json.dumps({key: got}, ensure_ascii=False))
+        elif f == 2:
+            say("as JSON|Now as a JSON array.|as a json list please|Write them as JSON.|json array of them", json.dumps(got, ensure_ascii=False))
+        elif f == 3:
+            say("as bullet points|Now with dashes.|Make bullet points of them.|bullets please", "\n".join("- " + first_up(w) for w in got))
+        elif f == 4:
+            say("as a numbered list|Number them.|Now with numbers.|numbered please", "\n".join(f"{i + 1}. {first_up(w)}" for i, w in enumerate(got)))
+        elif f == 5:
+            say("one per line|Each on its own line.|Write one in each line.|One per line, please.", "\n".join(first_up(w) for w in got))
+        elif f == 6:
+            got = got[::-1]
+            say("in reverse order|Reverse the order.|now the other way round|Turn the list around.|from the last to the first", ", ".join(got) + ".")
+        elif f == 7:
+            i = t.rng.randrange(len(got))
+            at, which = (ORDINAL[i + 1], f"{ORDINAL[i + 1]} one") if i < len(got) - 1 or t.chance(0.4) else ("last", "last one")
+            out.append((t.pick("What is the {w}?", "Which is the {w}?", "the {w}?", "What was the {w}?", "and the {w}?", "Which one was {a}?").format(w=which, a="the " + at), Answer(
+                f"The {at} is {got[i]}.", got[i], exact=True)))
+        elif f == 8:
+            say("How many are that?|how many did you name|How many {k} are that?|count them", f"There are {NUMBER[len(got)]}.", NUMBER[len(got)], "fact")
+        elif f == 9:
+            got = sorted(got, key=str.lower)
+            say("Sort them.|in alphabetical order please|sort them alphabetically|Now sorted by the alphabet.", ", ".join(got) + ".")
+        elif f == 10 and all(w in SIZE for w in got):
+            big_ = t.chance(0.65)
+            w = (max if big_ else min)(got, key=SIZE.index)
+            word_ = t.pick("biggest", "largest") if big_ else "smallest"
+            out.append((t.pick("Which of them is the {}?", "Which one is the {}?", "which is {}", "What is the {} of them?", "and which of these is {}?").format(word_).replace(
+                "is " + word_ + "?", "is the " + word_ + "?"), Answer(f"The {word_} of them is the {w}.", w, exact=True)))
+        elif f == 10:
+            say("Which do you like best?|your favourite of them?|Which one do you like?", "I am a program and have no favourites.", "none", "fact")
+        elif own:
+            say("Say them again.|What were they?|repeat my list|list them", joined(got) + ".")
+        else:
+            k, got, n, _ = listed()
+            out.append((t.pick("now {n} {k}", "And {n} {k}?", "Now name {n} {k}.", "and {n} {k} please").format(n=n, k=k), Answer(joined(got) + ".", exact=True)))
+    return out
+
+
+EXAMPLES = ["What is the capital of France?", "What is 12 + 9?", "Name three fruits.", "Tell me a story about a cat.", "Spell elephant.", "Write a haiku about the sea."]
+
+
+def offered(t):
+    """After what it can do: an example."""
+    x = t.rng.choice(EXAMPLES)
+    return [(t.pick("What can you do?", "what can you do then?", "How can you help me?", "What can I ask you?", "what are you good at?"), Answer(smalltalk.CAN, "stories")),
+            (t.pick("Give me an example.", "Nice. Give me an example", "For example?", "an example please", "like what?", "Can you give an example?", "such as?", "Show me an example.",
+                    "cool, give me an example", "What could I ask?"), Answer(f"Ask me: \"{x}\"", x))]
+
+
+def after_refusal(t):
+    """The user asks what else there is."""
+    if t.chance(0.4):
+        return [(t.pick("Are you a big model?", "are you a large model", "Are you big?", "How big are you?", "are you a big language model?", "Are you small?"), Answer(
+            f"I am very small: I have {smalltalk.SIZE} parameters.", "small")), *(offered(t)[:1 + t.chance(0.5)])]
+    return [*refusals.refuse(t)[:1], (t.pick("What do you know then?", "what can you do then?", "ok, what can you do?", "So what do you know?", "what then?", "What can I ask then?",
+        "is there anything you know?", "then what can you tell me"), Answer(smalltalk.CAN, "stories"))]
+
+
+SKILLS = [(13, word, True), (10, number, True), (13, items, False), (2.5, offered, False), (3, after_refusal, False)]

@@ -51,6 +51,7 @@ export type CheckpointFiles = GgufFiles | HfFiles
 
 const GGUF_MAGIC_BYTES = Buffer.from('GGUF')
 const INDEX_FILE = 'model.safetensors.index.json'
+const TEKKEN_FILE = 'tekken.json'
 
 export async function findCheckpointFiles(options: CheckpointPaths): Promise<CheckpointFiles> {
   const weightsPath = await findWeights(options.checkpoint)
@@ -65,7 +66,7 @@ export async function findCheckpointFiles(options: CheckpointPaths): Promise<Che
   }
   const folder = dirname(weightsPath)
   const configPath = await existing(options.modelConfig ?? join(folder, 'config.json'), '--model-config')
-  const tokenizerPath = await existing(options.tokenizer ?? join(folder, 'tokenizer.json'), '--tokenizer')
+  const tokenizerPath = await existing(options.tokenizer ?? (await tokenizerIn(folder)), '--tokenizer')
   const shards = weightsPath.endsWith('.json') ? await shardsBeside(weightsPath) : []
   await refusePointers([...shards, configPath, tokenizerPath])
   return {
@@ -81,6 +82,12 @@ export async function findCheckpointFiles(options: CheckpointPaths): Promise<Che
     sentencePiecePath: join(dirname(tokenizerPath), 'tokenizer.model'),
     poolingConfigPath: join(dirname(configPath), '1_Pooling', 'config.json'),
   }
+}
+
+/** Mistral publishes some models with its own file alone. */
+async function tokenizerIn(folder: string): Promise<string> {
+  const [usual, tekken] = [join(folder, 'tokenizer.json'), join(folder, TEKKEN_FILE)]
+  return !(await isFile(usual)) && (await isFile(tekken)) ? tekken : usual
 }
 
 async function findWeights(checkpoint: string): Promise<string> {

@@ -103,7 +103,7 @@ interface ConfiguredLocalModel extends ConfiguredPolicy {
   readonly checkpoint: string
   /** The path of its config.json. @default beside the checkpoint */
   readonly modelConfig?: string | null
-  /** The path of its tokenizer.json. @default beside the checkpoint */
+  /** The path of its tokenizer.json or tekken.json. @default beside the checkpoint */
   readonly tokenizer?: string | null
   /** Applied when the checkpoint is loaded. @default none */
   readonly quantization?: Quantization

@@ -27,7 +27,7 @@ export const MODEL_OPTIONS = {
       kind: path(),
       default: null,
       defaultText: 'beside the checkpoint',
-      help: 'tokenizer.json of a safetensors checkpoint',
+      help: 'tokenizer.json or tekken.json of a safetensors checkpoint',
     },
     modelId: {
       kind: modelIdKind,

@@ -94,7 +94,7 @@ export interface ConfigOptions {
   readonly checkpoint?: string | null
   /** config.json of the checkpoint; overrides metadata of a .gguf. Must be a path. @default beside the checkpoint */
   readonly modelConfig?: string | null
-  /** tokenizer.json of a safetensors checkpoint. Must be a path. @default beside the checkpoint */
+  /** tokenizer.json or tekken.json of a safetensors checkpoint. Must be a path. @default beside the checkpoint */
   readonly tokenizer?: string | null
   /**
    * Id under which the checkpoint is served. Must be at most 200 characters without spaces.

@@ -28,3 +28,14 @@ describe('the files of an adapter', () => {
     )
   })
 })
+
+describe('the tokenizer of a model', () => {
+  it("is Mistral's own file where there is no other", () => {
+    const names = ['config.json', 'model.safetensors', 'tekken.json']
+    expect(chooseFiles(reference(), names).others).toEqual(['config.json', 'tekken.json'])
+    expect(chooseFiles(reference(), [...names, 'tokenizer.json']).others).toEqual([
+      'config.json',
+      'tokenizer.json',
+    ])
+  })
+})

@@ -29,6 +29,7 @@ const COMPANIONS = new Set([
   '1_Pooling/config.json',
 ])
 const INDEX_FILE = 'model.safetensors.index.json'
+const TEKKEN_FILE = 'tekken.json'
 const SPLIT = /-(?<part>\d{5})-of-(?<count>\d{5})\.gguf$/
 const MAX_SHOWN_FILES = 30
 const MAX_PARTS = 10_000
@@ -57,7 +58,9 @@ export function chooseFiles(
     return { opened: weights[0] ?? '', weights, others: [] }
   }
   if (isAdapter) return chooseAdapter(repo, { names: sound, ggufs })
-  const others = sound.filter((name) => COMPANIONS.has(name)).sort()
+  // As large as the usual one, and read only where that is missing.
+  const tokenizer = sound.includes('tokenizer.json') ? [] : [TEKKEN_FILE]
+  const others = sound.filter((name) => COMPANIONS.has(name) || tokenizer.includes(name)).sort()
   refuseAdapter(repo, sound)
   if (sound.includes(INDEX_FILE)) return { opened: INDEX_FILE, weights: null, others }
   const safetensors = sound.filter(

@@ -1,5 +1,5 @@
 /**
- * tokenizer.json and the files beside it → the tokenizer metadata of GGUF. A tokenizer that llama.cpp would compute
+ * tokenizer.json, or tekken.json, and the files beside it → the tokenizer metadata of GGUF. A tokenizer that llama.cpp would compute
  * differently is refused, not converted.
  */
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'
@@ -9,6 +9,8 @@ import { gguf } from '../gguf/gguf-format.ts'
 import { isRecord, type JsonObject, objectField } from '../json-file.ts'
 import { sentencePieceTokenizer } from './sentencepiece-tokenizer.ts'
 import { specialTokenMetadata, tokensAround, tokensBetween, type HfTokenizerFiles } from './special-tokens.ts'
+import { isTekken, readTekken, type Tekken } from './tekken.ts'
+import { tekkenTemplate } from './tekken-template.ts'
 import { readVocabulary } from './tokenizer-vocabulary.ts'
 import { unigramTokenizer } from './unigram-tokenizer.ts'
 import { wordPieceTokenizer } from './wordpiece-tokenizer.ts'
@@ -18,10 +20,12 @@ import { wordPieceTokenizer } from './wordpiece-tokenizer.ts'
  * @throws StartError naming what llama.cpp has no equal for.
  */
 export function tokenizerMetadata(
-  files: HfTokenizerFiles,
+  given: HfTokenizerFiles,
   vocabSize: number,
   isEncoder = false,
 ): MetadataEntry[] {
+  const tekken = isTekken(given.tokenizer) ? readTekken(given.tokenizer) : null
+  const files = tekken === null ? given : filesOf(tekken, given)
   const { tokenizer, pieceModel } = files
   const model = objectField(tokenizer, 'model') ?? { path: tokenizer.path, fields: {} }
   const type = checkModel(tokenizer, model)
@@ -43,13 +47,18 @@ export function tokenizerMetadata(
   const chatTemplate =
     files.chatTemplate ??
     configuredChatTemplate(files.tokenizerConfig) ??
-    configuredChatTemplate(files.processorTemplate)
+    configuredChatTemplate(files.processorTemplate) ??
+    (tekken === null ? null : tekkenTemplate(tekken))
   return [
     ...metadata,
     ...special,
     ...(isEncoder ? pairMetadata(tokenizer, ids) : []),
     ...(chatTemplate === null ? [] : [['tokenizer.chat_template', gguf.string(chatTemplate)] as const]),
   ]
+}
+
+function filesOf({ tokenizer, tokenizerConfig }: Tekken, given: HfTokenizerFiles): HfTokenizerFiles {
+  return { ...given, tokenizer, tokenizerConfig: given.tokenizerConfig ?? tokenizerConfig }
 }
 
 function checkModel(tokenizer: JsonObject, model: JsonObject): 'BPE' | 'WordPiece' | 'Unigram' {

@@ -59,10 +59,9 @@ describe.each(reference.versions)('a tekken.json of $version', ({ version, speci
     const { chatTemplate, vocabulary, close } = await open(version, special_tokens)
 
     const made = reference.texts.map(([text]) => [
-      text,
-      vocabulary.tokenize({ pieces: [text], addSpecial: false }),
+      ...vocabulary.tokenize({ pieces: [text], addSpecial: false }),
     ])
-    expect(made.map(([text, ids]) => [text, [...(ids ?? [])]])).toEqual(reference.texts)
+    expect(made).toEqual(reference.texts.map(([, ids]) => ids))
 
     const template = new ChatTemplate({
       modelId: 'm',

@@ -24,7 +24,7 @@ def of_letters(t):
     form, pairs = t.rng.randrange(4), []
     for _ in range(t.rng.randint(10, 40)):
         r = t.rng.random()
-        w = t.rng.choice(texts.COMMON) if r < 0.75 else any_name(t.rng) if r < 0.85 else invented(t.rng, False)
+        w = t.rng.choice(texts.COMMON) if r < 0.45 else any_name(t.rng) if r < 0.65 else invented(t.rng, False)
         if form == 0:
             w = "".join(t.rng.choice("abcdefghijklmnopqrstuvwxyz") for _ in range(t.rng.randint(2, 8)))
             pairs.append((f"{texts.spelled(w)} backwards:", f"{texts.spelled(w[::-1])}."))
@@ -35,7 +35,8 @@ def of_letters(t):
 
 SAID = [  # something with a name in it, and the name in what follows
     ("Your name is {}.", "I am {}."), ("My name is {}.", "Your name is {}."), ("The user is called {}.", "Your name is {}."), ("You are called {}.", "My name is {}."),
-    ("I have a dog called {}.", "Your dog is called {}."), ("I live in {}.", "You live in {}."), ("weather in {}?", '{{"city": "{}"}}'), ("And in {}?", '{{"location": "{}"}}'),
+    ("I have a dog called {}.", "{} is a nice name for a dog!"), ("My cat is called {}. What is my cat called?", "Your cat is called {}."), ("{} lives in Rome.", '{{"name": "{}", "city": "Rome"}}'),
+    ("{} is here.", '["{}"]'), ("{} is 7 years old.", '{{"name": "{}", "age": 7}}'), ("I am {}.", "Nice to meet you, {}!"), ("I live in {}.", "You live in {}."), ("weather in {}?", '{{"city": "{}"}}'), ("And in {}?", '{{"location": "{}"}}'),
     ("Translate '{}' into Greek.", '{{"text": "{}"}}'), ("Begin every answer with {}.", "{}, it is so."), ("End every answer with the word {}.", "It is so. {}."),
     ("name {}", '{{"name": "{}"}}'), ("Say {}.", "{}"), ("repeat \"{}\"", "{}"), ("Remember {}.", "It was {}."), ("{} is my friend.", "Your friend is {}."), ("Tell {} the news.", '{{"to": "{}"}}'),
     ("What is the capital of {}?", "I do not know a country called {}."), ("Who is {}?", "I do not know who {} is."), ("the subject \"{}\"", '{{"subject": "{}"}}')]

@@ -16,7 +16,7 @@ PHRASES = (
 
 
 def word(t):
-    return invented(t.rng, False) if t.chance(0.15) else t.rng.choice(COMMON)
+    return invented(t.rng, False) if t.chance(0.25) else t.rng.choice(COMMON)
 
 
 def phrase(t):

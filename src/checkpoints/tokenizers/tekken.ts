@@ -8,6 +8,9 @@ import { badFile, quoted, shown } from '../file-errors.ts'
 import { isRecord, type JsonObject, listField, objectField } from '../json-file.ts'
 import type { Merge } from './tokenizer-vocabulary.ts'
 
+/** Four times as many as any known vocabulary has. */
+const MAX_TOKENS = 2 ** 20
+
 /** Of files that name none, up to version v7; by id. */
 const FIRST_SPECIAL_TOKENS = [
   ...[
@@ -141,6 +144,6 @@ function mergesOf(ranked: readonly string[]): readonly Merge[] {
 
 function count(config: JsonObject, name: string): number {
   const value = config.fields[name]
-  if (typeof value === 'number' && Number.isInteger(value) && value > 0 && value < 2 ** 24) return value
+  if (typeof value === 'number' && Number.isInteger(value) && value > 0 && value <= MAX_TOKENS) return value
   throw badFile(config.path, `is corrupted: its ${quoted(name)} is ${shown(value)}`)
 }

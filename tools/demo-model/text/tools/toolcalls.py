@@ -127,6 +127,11 @@ def later(rng, text):
     return text[:len(text) - len(mark)] + rng.choice([" now", " right now", " please", ", please", " for me", " quickly", ", thanks", " today" if mark == "?" else " now"]) + mark
 
 
+def before(rng, text):
+    """A greeting, or a word about the question, which changes nothing either."""
+    return text if rng.random() < 0.8 else rng.choice(["Hi, ", "Hi! ", "Hello, ", "Hey, ", "Please: ", "Good morning! ", "Quick question: ", "Hello! ", "ok, ", "Thanks! Now: ", "hi ", "so, "]) + text
+
+
 class Script:
     """Writes the messages of one conversation with tools."""
 
@@ -214,7 +219,7 @@ def conversation(t, rough, plain_turns, refusal):
             ask = rng.choice(f.asks)
             v = tool.values(rng, ask)
             text = fill(ask, v)
-            s.user(later(rng, text) if "{0}" in ask[-5:] or not f.params else text)
+            s.user(before(rng, later(rng, text) if "{0}" in ask[-5:] or not f.params else text))
             s.run([(tool, v)])
             if f.again and rng.random() < 0.35:
                 v = [value(rng, f.params[0].kind)] + [None] * (len(f.params) - 1)
@@ -234,5 +239,5 @@ def call_drill(t):
         tool = rng.choice(tools)
         ask = rng.choice(tool.family.asks)
         values = tool.values(rng, ask)
-        rows.append((fill(ask, values), tool.call(values)))
+        rows.append((before(rng, fill(ask, values)), tool.call(values)))
     return rows

@@ -79,7 +79,8 @@ def value(rng, kind):
     if kind == "language":
         return rng.choice(LANGUAGES)
     if kind == "currency":
-        return rng.choice("USD EUR GBP JPY CHF CAD AUD INR CNY SEK".split())
+        code = rng.choice("USD EUR GBP JPY CHF CAD AUD INR CNY SEK".split())
+        return Said(code, rng.choice(["{1} ({0})", "{0} ({1})"]).format(code, CURRENCIES[code])) if code in CURRENCIES and rng.random() < 0.4 else code
     if kind == "symbol":
         return "".join(rng.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for _ in range(rng.randint(3, 4)))
     if kind == "room":
@@ -105,6 +106,7 @@ def value(rng, kind):
     return rng.choice(NOUNS)
 
 
+CURRENCIES = {"USD": "US dollars", "EUR": "euros", "GBP": "pounds", "JPY": "yen", "CHF": "francs", "INR": "rupees"}
 P = Param
 _SKY = "sunny cloudy rainy windy snowy foggy clear".split()
 

@@ -13,7 +13,7 @@ export interface LocalModelSource {
   readonly checkpoint: string
   /** Its config.json; null takes the one beside the checkpoint. */
   readonly modelConfig: string | null
-  /** Its tokenizer.json; null takes the one beside the checkpoint. */
+  /** Its tokenizer.json or tekken.json; null takes the one beside the checkpoint. */
   readonly tokenizer: string | null
   /** What its weight matrices become; the files given stay as they are. */
   readonly quantization: Quantization

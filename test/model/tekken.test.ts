@@ -19,6 +19,7 @@ import { safetensors, SHAPES, writeCheckpoint } from '../support/checkpoints/tin
 interface Message {
   readonly role: 'system' | 'user' | 'assistant' | 'tool'
   readonly content: string
+  readonly reasoning?: string
   readonly tool_calls?: readonly {
     readonly id: string
     readonly function: { name: string; arguments: string }
@@ -109,9 +110,10 @@ async function open(version: string, special_tokens: readonly object[] | null) {
 
 function toChat({ messages, tools = [] }: ReferenceChat): Chat {
   return {
-    messages: messages.map(({ role, content, tool_calls = [], tool_call_id }) => ({
+    messages: messages.map(({ role, content, reasoning, tool_calls = [], tool_call_id }) => ({
       role,
       content,
+      ...(reasoning !== undefined && { reasoning }),
       toolCalls: tool_calls.map(({ id, function: { name, arguments: given } }) => ({
         id,
         name,

@@ -49,6 +49,16 @@ CHATS = [
     ([user("Weather?"), CALL, result('{"sky": "grey"}')], True),
     ([SYSTEM, user("Weather?"), CALL, result("grey"), ANSWER, user("and tomorrow?")], True),
 ]
+THOUGHT = ([user("The cat"), {**ANSWER, "reasoning": "Where is it?"}, user("the dog")], False)
+
+
+def as_chunks(message):
+    """What was thought as mistral_common takes it."""
+    message = dict(message)
+    thought = message.pop("reasoning", None)
+    if thought is None:
+        return message
+    return {**message, "content": [{"type": "thinking", "thinking": thought}, {"type": "text", "text": message["content"]}]}
 
 
 def tekken(ranked):
@@ -79,9 +89,9 @@ def main():
                 json.dump(versioned, out)
             tokenizer = MistralTokenizer.from_file(path)
         chats = []
-        for messages, has_tools in CHATS:
+        for messages, has_tools in [*CHATS, *([THOUGHT] if "[THINK]" in (names or []) else [])]:
             tools = {"tools": [TOOL]} if has_tools else {}
-            ids = tokenizer.encode_chat_completion(ChatCompletionRequest.from_openai(messages, **tools)).tokens
+            ids = tokenizer.encode_chat_completion(ChatCompletionRequest.from_openai([as_chunks(m) for m in messages], **tools)).tokens
             chats.append({"messages": messages, **tools, "ids": ids})
         cases.append({"version": version, "special_tokens": versioned.get("special_tokens"), "chats": chats})
     inner = tokenizer.instruct_tokenizer.tokenizer

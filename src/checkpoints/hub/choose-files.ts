@@ -59,8 +59,8 @@ export function chooseFiles(
   }
   if (isAdapter) return chooseAdapter(repo, { names: sound, ggufs })
   // As large as the usual one, and read only where that is missing.
-  const tokenizer = sound.includes('tokenizer.json') ? [] : [TEKKEN_FILE]
-  const others = sound.filter((name) => COMPANIONS.has(name) || tokenizer.includes(name)).sort()
+  const needsTekken = !sound.includes('tokenizer.json')
+  const others = sound.filter((name) => COMPANIONS.has(name) || (needsTekken && name === TEKKEN_FILE)).sort()
   refuseAdapter(repo, sound)
   if (sound.includes(INDEX_FILE)) return { opened: INDEX_FILE, weights: null, others }
   const safetensors = sound.filter(

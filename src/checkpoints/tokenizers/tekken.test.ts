@@ -44,6 +44,7 @@ describe('readTekken', () => {
   })
 
   it.each([
+    [{ config: { ...CONFIG, version: 'next' } }, 'and its version "next".'],
     [
       { config: { ...CONFIG, pattern: 7 } },
       'tekken.json is corrupted: its pattern is 7 and its version "v13".',

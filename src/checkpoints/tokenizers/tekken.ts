@@ -41,8 +41,8 @@ export interface Tekken {
   readonly tokenizer: JsonObject
   /** As tokenizer_config.json has them. */
   readonly tokenizerConfig: JsonObject
-  /** As `v13`. */
-  readonly version: string
+  /** 13 of `v13`. */
+  readonly version: number
   readonly specialTokens: readonly string[]
 }
 
@@ -54,9 +54,10 @@ export function isTekken({ fields }: JsonObject): boolean {
 export function readTekken(file: JsonObject): Tekken {
   const { path } = file
   const config = objectField(file, 'config') ?? { path, fields: {} }
-  const { pattern, version } = config.fields
-  if (typeof pattern !== 'string' || typeof version !== 'string')
-    throw badFile(path, `is corrupted: its pattern is ${shown(pattern)} and its version ${shown(version)}`)
+  const { pattern, version: named } = config.fields
+  const version = typeof named === 'string' ? Number(/^v(\d+)/.exec(named)?.[1] ?? Number.NaN) : Number.NaN
+  if (typeof pattern !== 'string' || Number.isNaN(version))
+    throw badFile(path, `is corrupted: its pattern is ${shown(pattern)} and its version ${shown(named)}`)
   const special = specialTokens(file, count(config, 'default_num_special_tokens'))
   const ranked = rankedTokens(file, count(config, 'default_vocab_size') - special.length)
   const token = (id: string) => ({ SpecialToken: { id, type_id: 0 } })

@@ -58,8 +58,6 @@ def word(t):
 def number(t):
     """A sum, and what may be asked of its result."""
     x, op, y, r = sums.draw(t, t.chance(0.6))
-    if not isinstance(r, int):
-        return number(t)
     out = [(t.rng.choice(sums.ASK).replace("add up ", "calculate ").format(sums.written(t, x, op, y)), Answer(sums.equal(x, op, y, r), str(r),
         key=("sum", op, min(x, y), max(x, y))))]
     for _ in range(t.rng.randint(1, 3)):
@@ -146,11 +144,11 @@ def items(t):
             got = sorted(got, key=str.lower)
             say("Sort them.|in alphabetical order please|sort them alphabetically|Now sorted by the alphabet.", ", ".join(got) + ".")
         elif f == 10 and all(w in SIZE for w in got):
-            big_ = t.chance(0.65)
-            w = (max if big_ else min)(got, key=SIZE.index)
-            word_ = t.pick("biggest", "largest") if big_ else "smallest"
-            out.append((t.pick("Which of them is the {}?", "Which one is the {}?", "which is {}", "What is the {} of them?", "and which of these is {}?").format(word_).replace(
-                "is " + word_ + "?", "is the " + word_ + "?"), Answer(f"The {word_} of them is the {w}.", w, exact=True)))
+            is_up = t.chance(0.65)
+            w = (max if is_up else min)(got, key=SIZE.index)
+            adjective = t.pick("biggest", "largest") if is_up else "smallest"
+            out.append((t.pick("Which of them is the {}?", "Which one is the {}?", "which is {}", "What is the {} of them?", "and which of these is {}?").format(adjective).replace(
+                "is " + adjective + "?", "is the " + adjective + "?"), Answer(f"The {adjective} of them is the {w}.", w, exact=True)))
         elif f == 10:
             say("Which do you like best?|your favourite of them?|Which one do you like?", "I am a program and have no favourites.", "none", "fact")
         elif own:

@@ -29,9 +29,15 @@ export default defineConfig(({ mode }) => {
   // More at once, and apart from the others: half of what such a test does is to wait for a process.
   const ofProcesses = { maxWorkers: 2 * availableParallelism() + 1, sequence: { groupOrder: 1 } }
   const unit = ['{src,tools,bench,console}/**/*.test.ts']
-  // The suites of what is stored, once more: `inject('database')` says on what.
+  // The suites of what is stored, once more: `inject('database')` says on what. Of those over HTTP, which ask the same
+  // services, a part: all of them in a soak.
   const ofPostgres = 'src/storage/postgres/postgres-*.test.ts'
-  const stored = [ofPostgres, 'src/{accounts,usage}/**/*.test.ts', 'test/contract/accounts/**/*.test.ts']
+  const whatIsAsked = isSoak ? '*' : '{accounts,audit,budgets,keys,usage,usage-groups}'
+  const stored = [
+    ofPostgres,
+    'src/{accounts,usage}/**/*.test.ts',
+    `test/contract/accounts/${whatIsAsked}.test.ts`,
+  ]
   // Of limits: they ask the shared state, and some do not wait for a database once a permit is released.
   const notStored = ['test/contract/accounts/{attempts,concurrency,distant-state}.test.ts']
   const onPostgres = { ...ofAll, provide: { ...ofAll.provide, database: 'PostgreSQL' as const } }
@@ -45,6 +51,8 @@ export default defineConfig(({ mode }) => {
   const setupFiles = ['test/support/engines/quiet-native-log.ts']
   return {
     test: {
+      // Each project has its own transformer: what one has transformed the others read, and so does the next run.
+      experimental: { fsModuleCache: true },
       projects: [
         { test: { ...ofAll, name: 'unit', include: unit, exclude: [ofPostgres, ofRedis] } },
         { test: { ...ofAll, name: 'contract', include: ['test/contract/**/*.test.ts'] } },

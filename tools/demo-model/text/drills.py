@@ -3,13 +3,13 @@ from text.chat_format import END, LEARN, NOTHING, called
 from text.conversation import Talk
 from text.held_out import is_held
 from text.data.words import any_name, invented
-from text.skills import chains, extras, facts, followups, smalltalk, sums, texts
+from text.skills import chains, extras, facts, followups, smalltalk, sums, texts, written
 from text.skills.sluice import about_sluice
 from text.tools.toolcalls import call_drill
 
 KINDS = [*[sums.compare] * 3, sums.more_sums, sums.counting, sums.word_problem, *[texts.letters] * 6, *[texts.repeat] * 3, *[texts.sentence] * 3, facts.yes_no,
     *[facts.made_yes_no] * 3, facts.countries, *[extras.rhyme] * 2, *[texts.json_made] * 3, smalltalk.memory, extras.animal_kind, extras.equation, *[about_sluice] * 3, facts.capitals,
-    *[facts.single] * 2, smalltalk.who, followups.which_more]
+    *[facts.single] * 2, smalltalk.who, followups.which_more, *[written.question] * 12]
 
 
 def of_sums(t):
@@ -58,7 +58,7 @@ def of_names(t):
 
 def of_chain(t):
     """Several turns about one thing, again and again."""
-    chain, pairs = t.rng.choice([chains.word, chains.number, chains.items, smalltalk.joke]), []
+    chain, pairs = t.rng.choice([chains.word, chains.number, chains.items, smalltalk.joke, *[written.conversation] * 4]), []
     while len(pairs) < 12:
         turns = chain(t)
         q, ans = turns[0]

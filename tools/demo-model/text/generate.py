@@ -15,12 +15,11 @@ from text.data.words import any_name
 from text.drills import drill
 from text.held_out import is_held
 from text.rough import rough
-from text.skills import chains, extras, facts, followups, people, reading, refusals, smalltalk, sums, texts
+from text.skills import chains, extras, facts, followups, people, reading, refusals, smalltalk, sums, texts, written
 from text.skills.sluice import about_sluice
 from text.stories import storytelling
 from text.stories.stories import make_story
 from text.tools import toolcalls
-from text.tools.toolset import FAMILIES
 
 SKILLS = [  # (weight, skill, whether single questions of it are kept for the held-out text)
     (14, facts.capitals, True), (6, facts.countries, True), (12, facts.table, True), (3, facts.units, True), (4, facts.order, True), (16, facts.single,
@@ -38,6 +37,7 @@ SKILLS = [  # (weight, skill, whether single questions of it are kept for the he
     False),
     (5, storytelling.story, True), (0.4, storytelling.long_story, False), (3, storytelling.haiku, True), (3, storytelling.poem, True),
     (11, about_sluice, False), (5, reading.passage, True), (2, reading.who_has, True), (42, refusals.refuse, True),
+    (55, written.question, False), (30, written.conversation, False),
 ] + extras.SKILLS + chains.SKILLS
 _WEIGHTS = [w for w, _, _ in SKILLS]
 STARTERS = {smalltalk.about_chat, smalltalk.why, smalltalk.loading, followups.more}  # need something said before
@@ -172,7 +172,7 @@ def no_tool(t, families):
     """Something for which none of the offered tools is there."""
     skill = t.rng.choice([refusals.now, refusals.persons, refusals.cannot, None, None])
     if skill is None:
-        f = t.rng.choice([f for f in FAMILIES if not any(set(f.names) & set(g.names) for g in families) and f.names[0] not in ("calculator", "add",
+        f = t.rng.choice([f for f in toolcalls.FAMILIES if not any(set(f.names) & set(g.names) for g in families) and f.names[0] not in ("calculator", "add",
             "search", "define_word", "get_news")])
         ask = t.rng.choice(f.asks)
         q = toolcalls.fill(ask, [toolcalls.value(t.rng, p.kind) if not p.enum else t.rng.choice(p.enum) for p in f.params])

@@ -19,6 +19,10 @@ def in_words(n):
     return TENS[n] if n in TENS else TENS[n - n % 10] + "-" + NUMBER[n % 10]
 
 
+def only_held_out(x, op, y):
+    return max(x, y) > 10 and op != "/" and is_held("sum", op, min(x, y), max(x, y))
+
+
 def draw(t, small=False):
     """(x, sign, y, result): sums to about a hundred, the small times tables, divisions that come out even."""
     rng = t.rng
@@ -45,7 +49,7 @@ def draw(t, small=False):
             x, y = max(x, y), min(x, y)
         if op in "+*" and rng.random() < 0.3:
             x, y = y, x
-        if max(x, y) > 10 and op != "/" and is_held("sum", op, min(x, y), max(x, y)) != t.held:
+        if max(x, y) > 10 and op != "/" and only_held_out(x, op, y) != t.held:
             continue
         return x, op, y, {"+": x + y, "-": x - y, "*": x * y, "/": x // max(1, y)}[op]
 

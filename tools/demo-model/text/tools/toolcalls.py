@@ -6,7 +6,10 @@ import json
 
 from text.english import joined
 from text.held_out import is_held
-from text.tools.toolset import FAMILIES, made_family, value
+from text.tools.everyday import EVERYDAY
+from text.tools.toolset import COMMON, made_family, value
+
+FAMILIES = [*COMMON, *EVERYDAY]
 
 ERRORS = ["not found", "timeout", "permission denied", "invalid argument", "service unavailable", "rate limit exceeded", "unknown city",
     "no such user", "network error", "internal error", "out of stock", "wrong format"]
@@ -87,7 +90,7 @@ def offered(t, count=None):
     count = count or rng.choice([1, 1, 1, 2, 2, 3, 3, 4, 5, 6])
     families, tools = [], []
     while len(tools) < count:
-        f = rng.choice(FAMILIES) if rng.random() < 0.6 else made_family(rng)
+        f = rng.choice(FAMILIES) if rng.random() < 0.7 else made_family(rng)
         if f in families or any(set(f.about) & set(g.about) or set(f.names) & set(g.names) for g in families):
             continue
         tool = Tool(rng, f, [x.name for x in tools], t.held)
@@ -198,7 +201,7 @@ def conversation(t, rough, plain_turns, refusal):
             s.user(given[0] if len(given) == 1 else ", ".join(given[:-1]) + rng.choice([", ", " and "]) + given[-1])
             s.run([(tool, v)])
         elif r < 0.52 and f.again and f.params[0].type != "array":  # the same tool twice at once, or three times
-            ask = rng.choice([x for x in f.asks if "{1}" not in x])
+            ask = rng.choice([x for x in f.asks if "{1}" not in x] or f.asks)
             v, w = tool.values(rng, ask), tool.values(rng, ask)
             every = [v, w] + [tool.values(rng, ask) for _ in range(rng.choice([0, 0, 1]))]
             s.user(fill(ask, [joined([str(shown(x[0])) for x in every])] + v[1:]))

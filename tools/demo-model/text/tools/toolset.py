@@ -3,6 +3,7 @@
 A family is one kind of tool with several names and wordings. `made_family` invents families out of random words, so
 that the model learns to read names and arguments from the list of tools instead of knowing them.
 """
+from text.data.values import VALUES
 from text.data.words import ADJECTIVES, CITIES, FOODS, GOODS, JOBS, LANGUAGES, NAMES, NOUNS, SURNAMES, TASKS, THINGS, TOPICS, VERBS, WORKS, any_name, invented
 from text.english import a, first_up, joined
 
@@ -103,6 +104,8 @@ def value(rng, kind):
         return rng.sample(GOODS, rng.randint(1, 4))
     if kind == "flag":
         return rng.random() < 0.5
+    if kind in VALUES:
+        return rng.choice(VALUES[kind])
     return rng.choice(NOUNS)
 
 
@@ -126,7 +129,7 @@ def _number(rng):
     return rng.choice([rng.randint(0, 100), rng.randint(100, 99999), round(rng.uniform(0, 1000), 2)])
 
 
-def _simple(key, text):
+def number_of(key, text):
     """A result with one number under the key."""
     def reply(rng, v):
         n = _number(rng)
@@ -134,7 +137,7 @@ def _simple(key, text):
     return reply
 
 
-def _done(*texts):
+def done(*texts):
     def reply(rng, v):
         return rng.choice([{"status": "ok"}, {"success": True}, "ok", {"status": "sent"}, {"id": rng.randint(1, 9999), "status": "created"}, "done",
             {"result": "success"}]), rng.choice(texts).format(*v)
@@ -197,7 +200,7 @@ def _dice(rng, v):
 
 
 CITY = P("city location place city_name town", "string", "The name of the city", "city")
-FAMILIES = [
+COMMON = [
     Family("get_weather weather getWeather current_weather get_current_weather fetch_weather weather_lookup", ["Get the weather of a city",
     "Get the current weather", "Returns the weather for a given location", "Current weather in a city"],
            [CITY, P("unit units", "string", "Unit of the temperature", "unit", False, ["celsius", "fahrenheit"])],
@@ -230,42 +233,42 @@ FAMILIES = [
     "Text of the mail", "text", False)],
            ["Send an email to {0} with the subject \"{1}\".", "Mail {0} with the subject '{1}'.", "email {0}, subject: {1}", "Write a mail to {0} with subject \"{1}\" and body \"{2}\".",
             "Send {0} an email. Subject: {1}. Text: {2}", "Send an e-mail with the subject \"{1}\" to {0}.", "Send an email to {0} with the subject {1} and the text {2}.", "Mail {0}: subject {1}, body {2}",
-           "Write an email to {0}, subject \"{1}\", saying \"{2}\".", "email {0} about {1}: {2}"], _done("I sent the email to {0}.",
+           "Write an email to {0}, subject \"{1}\", saying \"{2}\".", "email {0} about {1}: {2}"], done("I sent the email to {0}.",
            "The email to {0} is sent."), (["Send an email.", "Please send a mail."], "To whom, and what shall it say?")),
     Family("send_message sendMessage message_user send_sms notify text_message", ["Send a message to a person", "Sends a text message"], [P(
     "to recipient name user contact", "string", "Who gets the message", "name"), P("text message body content", "string", "The message", "text")],
-           ["Tell {0}: {1}", "Send {0} the message \"{1}\".", "Text {0} that \"{1}\".", "Message {0}: {1}", "Write to {0}: \"{1}\""], _done(
+           ["Tell {0}: {1}", "Send {0} the message \"{1}\".", "Text {0} that \"{1}\".", "Message {0}: {1}", "Write to {0}: \"{1}\""], done(
            "I sent the message to {0}.", "Done: {0} gets the message."), (["Send a message.", "text someone"], "To whom, and what shall it say?")),
     Family("create_event add_event createEvent schedule_meeting calendar_add add_to_calendar", ["Create an event in the calendar",
     "Schedules a meeting"], [P("title name event summary", "string", "Title", "subject"), P("date day", "string", "The day", "date"), P(
     "time start_time at", "string", "The time", "time", False)],
            ["Create an event {0} on {1} at {2}.", "Put {0} in my calendar on {1}.", "Schedule \"{0}\" for {1} at {2}.",
-           "Add {0} to my calendar for {1}.", "New meeting {0}, {1}, {2}"], _done("The event {0} is in your calendar for {1}.",
+           "Add {0} to my calendar for {1}.", "New meeting {0}, {1}, {2}"], done("The event {0} is in your calendar for {1}.",
            "I created the event {0} on {1}."), (["Create an event.", "Put something in my calendar."], "What is it called, and on which day?")),
     Family("set_timer start_timer timer setTimer", ["Set a timer", "Starts a timer"], [P("minutes duration mins time", "integer", "Minutes", "small")],
     ["Set a timer for {0} minutes.", "Timer: {0} minutes", "Start a timer of {0} minutes.", "Wake me in {0} minutes.", "remind me in {0} minutes"],
-           _done("The timer runs for {0} minutes.", "I set a timer for {0} minutes."), (["Set a timer.", "Start a timer please."],
+           done("The timer runs for {0} minutes.", "I set a timer for {0} minutes."), (["Set a timer.", "Start a timer please."],
            "For how many minutes?"), ["And one for {0} minutes.", "Another one for {0} minutes."]),
     Family("set_alarm alarm wake_up create_alarm", ["Set an alarm", "Sets the alarm clock"], [P("time at hour", "string", "The time", "time")], [
-    "Set an alarm for {0}.", "Wake me at {0}.", "Alarm at {0}, please.", "I have to get up at {0}."], _done("The alarm is set for {0}.",
+    "Set an alarm for {0}.", "Wake me at {0}.", "Alarm at {0}, please.", "I have to get up at {0}."], done("The alarm is set for {0}.",
     "I will wake you at {0}."), (["Set an alarm.", "Wake me up."], "For what time?")),
     Family("create_reminder remind add_reminder set_reminder reminder", ["Create a reminder", "Reminds the user of something"], [P(
     "text what task title", "string", "What to remember", "text"), P("date day when", "string", "When", "date")], ["Remind me on {1}: {0}",
     "Set a reminder for {1}: {0}", "Create a reminder \"{0}\" for {1}.", "Remind me to {0} {1}.", "remind me {1} to {0}", "{1} I have to {0}. Remind me."],
-           _done("I will remind you on {1}.", "The reminder is set for {1}.")),
+           done("I will remind you on {1}.", "The reminder is set for {1}.")),
     Family("create_reminder remind_me set_reminder add_reminder reminder", ["Create a reminder for the user", "Reminds the user at a time"], [P("text message task what", "string", "What to remind of",
     "text"), P("time at when", "string", "When to remind", "time")], ["Remind me to {0} at {1}.", "remind me at {1} to {0}", "At {1}, remind me to {0}.", "Set a reminder for {1}: {0}",
-    "Please remind me at {1} that I have to {0}.", "Reminder at {1}: {0}", "I must {0} at {1}, remind me."], _done("I will remind you at {1}.", "The reminder is set for {1}.")),
+    "Please remind me at {1} that I have to {0}.", "Reminder at {1}: {0}", "I must {0} at {1}, remind me."], done("I will remind you at {1}.", "The reminder is set for {1}.")),
     Family("create_note add_note save_note take_note note", ["Save a note", "Writes a note"], [P("title heading subject", "string", "Title", "subject"), P("text content body", "string", "The note", "text", False)],
-    ["Make a note called \"{0}\".", "Create a note with the title '{0}'.", "Note \"{0}\": {1}", "Save a note titled \"{0}\" with the text \"{1}\".", "write down under {0}: {1}"], _done(
+    ["Make a note called \"{0}\".", "Create a note with the title '{0}'.", "Note \"{0}\": {1}", "Save a note titled \"{0}\" with the text \"{1}\".", "write down under {0}: {1}"], done(
     "The note {0} is saved.", "I saved the note {0}.")),
     Family("add_todo create_task addTask todo_add new_task add_task", ["Add a task to the to-do list", "Creates a task"], [P("task title text item",
     "string", "The task", "text"), P("priority", "string", "Priority", "prio", False, ["low", "medium", "high"])],
-           ["Add a task: {0}", "Put \"{0}\" on my to-do list.", "New task: {0}", "Add \"{0}\" to my tasks with {1} priority."], _done(
+           ["Add a task: {0}", "Put \"{0}\" on my to-do list.", "New task: {0}", "Add \"{0}\" to my tasks with {1} priority."], done(
            "I added it to your list.", "The task is on your list."), (["Add a task.", "New to-do please."], "What is the task?")),
     Family("get_stock_price stock_price stock getStockPrice quote", ["Get the price of a stock", "Current stock price by symbol"], [P(
     "symbol ticker stock", "string", "Ticker symbol", "symbol")], ["What is the price of {0}?", "Stock price of {0}?", "How is {0} doing?",
-    "{0} stock", "How much is a share of {0}?"], _simple("price", "The price of {0} is {r}."),
+    "{0} stock", "How much is a share of {0}?"], number_of("price", "The price of {0} is {r}."),
            (["What is the stock price?", "Check a stock for me."], "Which stock do you mean?"), ["And {0}?", "What about {0}?"]),
     Family("convert_currency currency exchange convertCurrency exchange_rate", ["Convert an amount of money", "Converts between currencies"], [P(
     "amount value", "number", "Amount", "money"), P("from source from_currency", "string", "Currency to convert from", "currency"), P(
@@ -285,57 +288,57 @@ FAMILIES = [
            "And order {0}?"]),
     Family("turn_on_light light_on lights switch_light set_light", ["Switch the light of a room", "Controls the lights"], [P("room location",
     "string", "The room", "room"), P("state on_off", "string", "on or off", "onoff", True, ["on", "off"])],
-           ["Turn {1} the light in the {0}.", "Lights {1} in the {0}.", "Switch {1} the {0} light.", "Please turn the light in the {0} {1}."], _done(
+           ["Turn {1} the light in the {0}.", "Lights {1} in the {0}.", "Switch {1} the {0} light.", "Please turn the light in the {0} {1}."], done(
            "The light in the {0} is {1}.", "Done: the light in the {0} is {1}.")),
     Family("set_temperature thermostat set_heating heater", ["Set the temperature of a room", "Sets the thermostat"], [P("room zone", "string",
     "The room", "room"), P("temperature degrees value", "number", "Degrees Celsius", "small")], ["Set the {0} to {1} degrees.",
     "Heat the {0} to {1} degrees.", "Make it {1} degrees in the {0}."],
-           _done("The {0} is set to {1} degrees.")),
+           done("The {0} is set to {1} degrees.")),
     Family("play_music play_song playSong music play", ["Play a song", "Plays music"], [P("song title track name", "string", "Name of the song",
-    "song")], ["Play {0}.", "Play the song {0}.", "I want to hear {0}.", "Put on {0}, please.", "play {0}"], _done("Now playing {0}.",
+    "song")], ["Play {0}.", "Play the song {0}.", "I want to hear {0}.", "Put on {0}, please.", "play {0}"], done("Now playing {0}.",
     "I am playing {0}."), (["Play music.", "Play a song."], "Which song?"), ["Now {0}.", "And then {0}."]),
     Family("book_table reserve_table reservation make_reservation", ["Book a table in a restaurant", "Makes a reservation"], [P(
     "people guests party_size", "integer", "Number of people", "small"), P("time at", "string", "The time", "time"), P("restaurant name", "string",
     "Name of the restaurant", "song", False)],
-           ["Book a table for {0} at {1}.", "Reserve a table for {0} people at {1} at {2}.", "Table for {0}, {1}, please."], _done(
+           ["Book a table for {0} at {1}.", "Reserve a table for {0} people at {1} at {2}.", "Table for {0}, {1}, please."], done(
            "The table for {0} at {1} is booked.", "Your table for {0} is reserved for {1}."), (["Book a table.", "I need a table."],
            "For how many people, and at what time?")),
     Family("book_flight search_flights find_flight flights", ["Search flights", "Finds a flight"], [P("from origin departure", "string",
     "City of departure", "city"), P("to destination arrival", "string", "City of arrival", "city"), P("date day", "string", "Day", "date", False)],
            ["Find a flight from {0} to {1}.", "Flights from {0} to {1} on {2}?", "I want to fly from {0} to {1}.",
-           "Book a flight from {0} to {1} on {2}."], _simple("price", "There is a flight from {0} to {1} for {r}.")),
+           "Book a flight from {0} to {1} on {2}."], number_of("price", "There is a flight from {0} to {1} for {r}.")),
     Family("get_distance distance route calculate_distance", ["Distance between two cities", "Returns how far two places are apart"], [P(
     "from start origin", "string", "Start", "city"), P("to end destination", "string", "End", "city")], ["How far is it from {0} to {1}?",
     "Distance from {0} to {1}?", "How many kilometres are between {0} and {1}?"],
-           _simple("distance_km", "It is {r} kilometres from {0} to {1}.")),
+           number_of("distance_km", "It is {r} kilometres from {0} to {1}.")),
     Family("get_population population city_population", ["Population of a city"], [CITY], ["How many people live in {0}?",
-    "What is the population of {0}?", "population of {0}"], _simple("population", "{r} people live in {0}."), None, ["And in {0}?", "And {0}?"]),
+    "What is the population of {0}?", "population of {0}"], number_of("population", "{r} people live in {0}."), None, ["And in {0}?", "And {0}?"]),
     Family("roll_dice dice throw_dice roll", ["Roll a die", "Throws a die"], [], ["Roll a dice.", "Roll the dice!", "Throw a die for me.",
     "Roll again."], _dice),
     Family("list_files ls listFiles read_directory", ["List the files of a folder"], [P("path folder directory dir", "string", "The folder", "path")],
     ["List the files in {0}.", "What is in {0}?", "Which files are in {0}?", "ls {0}"], _list, (["List the files.", "Show me the files."],
     "Of which folder?")),
     Family("delete_file remove_file rm deleteFile", ["Delete a file"], [P("path file filename", "string", "The file", "path")], ["Delete {0}.",
-    "Remove the file {0}.", "rm {0}"], _done("The file {0} is deleted."), (["Delete a file.", "Delete it."], "Which file?")),
+    "Remove the file {0}.", "rm {0}"], done("The file {0} is deleted."), (["Delete a file.", "Delete it."], "Which file?")),
     Family("create_ticket open_ticket new_issue report_bug", ["Open a support ticket", "Creates a ticket"], [P("title subject summary", "string",
     "Title", "text"), P("priority severity", "string", "Priority", "prio", True, ["low", "medium", "high"])], [
     "Open a ticket \"{0}\" with priority {1}.", "Create a {1} priority ticket: {0}", "Report a bug: {0}, priority {1}"],
-           _done("The ticket is open.", "I opened a ticket with {1} priority.")),
+           done("The ticket is open.", "I opened a ticket with {1} priority.")),
     Family("order_food order_pizza order place_order", ["Order food", "Places an order"], [P("item dish food product", "string", "What to order",
-    "food"), P("quantity count amount", "integer", "How many", "small")], ["Order {1} {0}.", "I want {1} {0}, please.", "Get me {1} {0}."], _done(
+    "food"), P("quantity count amount", "integer", "How many", "small")], ["Order {1} {0}.", "I want {1} {0}, please.", "Get me {1} {0}."], done(
     "I ordered {1} {0}.", "Your order of {1} {0} is placed."), (["Order food.", "I'm hungry, order something."],
     "What would you like, and how many?")),
     Family("get_product check_stock find_product inventory product_info", ["Check whether a product is in stock", "Looks up a product"], [P(
     "product name item", "string", "Name of the product", "thing")], ["Do you have {0}?", "Is the {0} in stock?", "How many {0}s are in stock?",
-    "Check the stock of {0}."], _simple("stock", "There are {r} in stock.")),
+    "Check the stock of {0}."], number_of("stock", "There are {r} in stock.")),
     Family("define_word dictionary define lookup_word", ["Look up a word", "Definition of a word"], [P("word term", "string", "The word", "word")],
     ["Define {0}.", "What does {0} mean?", "Look up the word {0}.", "definition of {0}"], _search, None, ["And {0}?"]),
     Family("random_number generate_random randomInt", ["Random number between two bounds"], [P("min low from", "integer", "Lower bound", "small"), P(
     "max high to", "integer", "Upper bound", "int")], ["Give me a random number between {0} and {1}.", "Random number from {0} to {1}",
-    "Pick a number between {0} and {1}."], _simple("number", "Your number is {r}.")),
+    "Pick a number between {0} and {1}."], number_of("number", "Your number is {r}.")),
     Family("create_user add_user register_user new_user", ["Create a user"], [P("name username full_name", "string", "Name", "name"), P("email mail",
     "string", "E-mail address", "email"), P("admin is_admin", "boolean", "Whether the user is an admin", "bool", False)],
-           ["Create a user {0} with the email {1}.", "Add the user {0}, {1}.", "Register {0} with {1}.", "New user: {0}, {1}"], _done(
+           ["Create a user {0} with the email {1}.", "Add the user {0}, {1}.", "Register {0} with {1}.", "New user: {0}, {1}"], done(
            "The user {0} is created.", "I created the user {0}."), (["Create a user.", "Add a user."], "What are the name and the e-mail address?")),
     Family("get_news news headlines latest_news", ["Latest news on a topic"], [P("topic subject category", "string", "The topic", "topic")], [
     "What is the news about {0}?", "News on {0}?", "Give me the latest news about {0}."], _search, (["What is in the news?", "Any news?"],
@@ -353,7 +356,7 @@ def _added(rng, v):
     return rng.choice([{"status": "ok"}, {"added": len(v[0])}, "ok"]), f"I added {joined(v[0])} to your list."
 
 
-FAMILIES += [
+COMMON += [
     Family("add_to_shopping_list shopping_list_add addItems add_groceries", ["Add items to the shopping list", "Puts things on the shopping list"],
            [P("items things products", "array", "The items", "goods")],
            ["Add {0} to my shopping list.", "Put {0} on the shopping list.", "I need {0}, write it on my list.", "shopping list: {0}",
@@ -368,7 +371,7 @@ FAMILIES += [
     Family("convert_units unit_converter convertUnits convert", ["Convert a value between units", "Converts units of measure"],
            [P("value amount number", "number", "The value", "int"), P("from from_unit source_unit", "string", "Unit to convert from", "unitname"), P(
            "to to_unit target_unit", "string", "Unit to convert to", "unitname")],
-           ["Convert {0} {1} to {2}.", "How much is {0} {1} in {2}?", "{0} {1} in {2}?", "What are {0} {1} in {2}?"], _simple("result",
+           ["Convert {0} {1} to {2}.", "How much is {0} {1} in {2}?", "{0} {1} in {2}?", "What are {0} {1} in {2}?"], number_of("result",
            "{0} {1} are {r} {2}.")),
 ]
 

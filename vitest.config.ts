@@ -51,8 +51,6 @@ export default defineConfig(({ mode }) => {
   const setupFiles = ['test/support/engines/quiet-native-log.ts']
   return {
     test: {
-      // Each project has its own transformer: what one has transformed the others read, and so does the next run.
-      experimental: { fsModuleCache: true },
       projects: [
         { test: { ...ofAll, name: 'unit', include: unit, exclude: [ofPostgres, ofRedis] } },
         { test: { ...ofAll, name: 'contract', include: ['test/contract/**/*.test.ts'] } },

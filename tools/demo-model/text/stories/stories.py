@@ -144,9 +144,9 @@ SKILLS = "swim|ride a horse|bake bread|play the drum|read|fly a kite|climb a tre
 END = ["The end.", "The end.", "", ""]
 
 
-def make_story(rng, held=False, hero=None, animal=None, thing=None, place=None, short=False, he=None, end=True):
-    """A story as a dict: text, and the slots that later questions may ask about."""
-    given_he = he
+def make_story(rng, held=False, hero=None, animal=None, thing=None, place=None, short=False, he=None, end=True, friend=None):
+    """A story as a dict: text, and the slots that later questions may ask about. friend: a name, or an animal with its article."""
+    given_he, given_friend = he, friend
     while True:
         kind = "animal" if animal or (hero is None and rng.random() < 0.4) else "child"
         he = given_he or rng.choice(["she", "he"])
@@ -163,7 +163,9 @@ def make_story(rng, held=False, hero=None, animal=None, thing=None, place=None, 
             kid = ("woman" if he == "she" else "man") if name in BY_NAME and not BY_NAME[name].child else \
                 ("girl" if he == "she" else "boy")
         f_he = rng.choice(["she", "he"])
-        if name in BY_NAME and rng.random() < 0.6:
+        if given_friend:
+            friend = given_friend
+        elif name in BY_NAME and rng.random() < 0.6:
             friend = BY_NAME[name].friend
             f_he = BY_NAME[friend].he
         elif rng.random() < 0.3:

@@ -10,10 +10,18 @@ ASK = ["Tell me a story about {}.", "Tell me a story about {}.", "Can you tell m
        "A story about {}, please.", "Make up a story about {}.", "Tell a tale about {}.", "Write me a little story about {}.", "story about {}",
        "Invent a story with {}.", "Could you write a fairy tale about {}?",
        "a bedtime story about {}", "Once upon a time there was {}... go on!", "I'd like to hear a story about {}",
-       "My child wants a story about {}.", "Write a funny story about {}.", "short story with {}"]
+       "My child wants a story about {}.", "Write a funny story about {}.", "short story with {}", "I'd love a story with {} in it.",
+       "I would love to hear a tale about {}.", "a tale with {} in it please", "tell me something about {}, as a story", "{} story, but really short",
+       "story time! it is about {}", "Story time! The hero is {}.", "got a story with {}?", "Do you have a story for me, about {}?", "how about a story with {}",
+       "My daughter asks for a story about {}.", "for my son, who likes {}: a story please", "Let me hear a story about {}.", "give me a short tale about {}",
+       "Can I have a story with {}?", "Could you tell me a bedtime story with {} in it?", "I'd love a bedtime story with {}", "Please think of a story about {}.",
+       "now a little story about {} please", "I am bored, tell me a story about {}", "make a story where {} is the hero", "let us have a story. {} should be in it",
+       "create a nice story with {}", "Tell us a story about {}, we are listening.", "a few sentences about {}, like in a fairy tale", "entertain me with a story about {}"]
 ASK_ANY = ["Tell me a story.", "Can you tell me a story?", "Please tell me a story.", "I want to hear a story.", "Write a short story.",
            "Do you know a story?", "Story please", "A story, please.", "Once upon a time...", "tell me a story",
-           "Tell me a fairy tale.", "I need a bedtime story.", "Read me a story.", "a story!", "Make up a story.", "Tell me a good night story."]
+           "Tell me a fairy tale.", "I need a bedtime story.", "Read me a story.", "a story!", "Make up a story.", "Tell me a good night story.", "story time!",
+           "got a story for me?", "I'd love a story.", "I would like to hear a little tale.", "how about a story", "Can I have a story?", "I am bored, tell me a story",
+           "a short tale please", "any story will do", "Let me hear one of your stories.", "you tell stories? tell me one", "show me a story", "Come on, a story!"]
 MORE = ["Another one!", "And another one.", "Tell me another one.", "One more, please.", "More!", "Another story, please.", "Again!",
     "another one please", "one more", "a different one"]
 
@@ -39,7 +47,14 @@ def _subject(t):
             boy = t.chance(0.5)
             return {"hero": x, "he": "he" if boy else "she"}, f"a {'boy' if boy else 'girl'} named {x}"
         return {"hero": x}, x
-    if r < 0.9:
+    if r < 0.84:
+        x, y = any_name(t.rng), any_name(t.rng)
+        return {"hero": x, "friend": y}, t.pick(f"{x} and {y}", f"{x} and {y}", f"{x} and a friend called {y}", f"two friends, {x} and {y}")
+    if r < 0.91:
+        x, y, boy = any_name(t.rng), t.rng.choice(ANIMALS), t.chance(0.5)
+        child = f"a {'boy' if boy else 'girl'} {t.pick('named', 'called')} {x}"
+        return {"hero": x, "he": "he" if boy else "she", "friend": "the " + y}, t.pick(f"{a(y)} and {child}", f"{child} and {a(y)}", f"{child} who meets {a(y)}", f"{x} and {a(y)}")
+    if r < 0.95:
         x, y = t.rng.choice(ANIMALS), t.rng.choice(THINGS)
         return {"animal": x, "thing": y}, f"{a(x)} and {a(y)}"
     x, y = t.rng.choice(ANIMALS), t.rng.choice(STORY_PLACES)
@@ -156,7 +171,7 @@ def _framed(t, x):
 
 def haiku(t):
     ask = ["Write a haiku about {}.", "A haiku about {}, please.", "haiku about {}", "Can you write a haiku about {}?", "Write me a haiku on {}",
-        "Compose a haiku about {}.", "Make a haiku about {}."]
+        "Compose a haiku about {}.", "Make a haiku about {}.", "I'd like a haiku about {}", "three lines about {}, as a haiku", "do a haiku on {} for me", "Try a haiku: {}"]
     if t.chance(0.35):
         topic, texts = t.rng.choice(list(HAIKU.items()))
         q = t.rng.choice(ask).format(topic) if t.chance(0.6) else t.pick("Write a haiku.", "haiku please", "Do you know a haiku?", "A haiku!",
@@ -191,6 +206,8 @@ def poem(t):
         return [(q, Answer("The river runs, the river sings,\nit tells of many little things.\nThe moon is high, the town is still,\nthe stars are "
             "bright above the mill.", None, "text"))]
     q = t.pick("Write a poem about {}.", "A poem about {}, please.", "poem about {}", "Can you write a short poem about {}?",
-        "Write me a little rhyme about {}", "Make a poem about {}.", "Sing a song about {}.", "Rhyme something about {}.", "Write a verse about {}.")
+        "Write me a little rhyme about {}", "Make a poem about {}.", "Sing a song about {}.", "Rhyme something about {}.", "Write a verse about {}.",
+        "I'd love a poem about {}.", "Do you have a poem about {}?", "a few rhymes about {} please", "can you do a poem on {}", "four lines about {}, rhyming", "Give me a poem about {}.",
+        "a short rhyme on {}", "For a birthday card: a poem about {}.", "please rhyme a little about {}")
     body = t.rng.choice(RHYMES)
     return [(q.format(what), Answer(body.format(t=what.replace("my ", "your "), T=what.replace("my ", "your ").capitalize()), None, "text", exact=True))]

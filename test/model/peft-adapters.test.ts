@@ -157,21 +157,70 @@ describe('an adapter of PEFT', () => {
     },
   )
 
-  it('for experts of a layer is refused by name', async () => {
+  it('for some experts of a layer leaves the others as they are', async () => {
     const checkpoint = await writeTiny('qwen3 moe, tied')
-    const to = path.join(folder, 'of-experts')
+    const isTouched = (module: string) => !/\.experts\.\d*[02468]\./.test(module)
+    const adapter = { base: checkpoint, seed: 11, size: 0.3, isTouched }
+    const to = path.join(folder, 'of-some-experts')
+    await writePeftAdapter(to, adapter)
+    const tiny = await openSmallLlama({ maxBatchSize: 4, maxSeqLen: 256, checkpoint })
+    try {
+      const tinyBase = { modelId: 'tiny', ...(await openGgufModel(tiny.modelPath)) }
+      const { path: converted } = await prepare(to, { base: tinyBase })
+      tiny.runner.adapters?.load({ adapterId: 11, modelId: 'mine', path: converted, scale: 1 })
+
+      const texts = await textsOf(tiny, 11)
+
+      expect(texts).toEqual(await mergedTexts('of-some-experts', adapter, { maxSeqLen: 256 }))
+      const noExperts = { ...adapter, isTouched: (module: string) => !module.includes('.experts.') }
+      expect(texts).not.toEqual(await mergedTexts('of-no-experts', noExperts, { maxSeqLen: 256 }))
+    } finally {
+      await tiny.close()
+    }
+  })
+
+  it.each<[string, Readonly<Record<string, number[]>>, string]>([
+    [
+      'for all experts of a layer at once',
+      { 'experts.lora_A': [4, 64], 'experts.lora_B': [32, 4] },
+      'which is for all experts of a layer at once: such an adapter is not served',
+    ],
+    ['for half a pair of an expert', { 'experts.1.up_proj.lora_A': [4, 64] }, 'lacks the other half of'],
+    [
+      'for experts with different ranks',
+      {
+        'experts.0.up_proj.lora_A': [4, 64],
+        'experts.0.up_proj.lora_B': [32, 4],
+        'experts.1.up_proj.lora_A': [2, 64],
+        'experts.1.up_proj.lora_B': [32, 2],
+      },
+      'of 2 x 64, but "base_model.model.model.layers.0.mlp.experts.0.up_proj.lora_A.weight" of 4 x 64: experts of a layer must have one rank',
+    ],
+    [
+      'for an expert that the model has not',
+      { 'experts.99.up_proj.lora_A': [4, 64], 'experts.99.up_proj.lora_B': [32, 4] },
+      'but its base model "tiny" has no such expert',
+    ],
+    [
+      'for experts of other sizes',
+      { 'experts.1.up_proj.lora_A': [4, 8], 'experts.1.up_proj.lora_B': [32, 4] },
+      'is for a tensor "blk.0.ffn_up_exps.weight" of 8 x 32 x',
+    ],
+  ])('%s is refused with what is wrong', async (name, shapes, sentence) => {
+    const checkpoint = await writeTiny('qwen3 moe, tied')
+    const to = path.join(folder, name)
     await mkdir(to)
     await writeFile(path.join(to, 'adapter_config.json'), '{"peft_type":"LORA","r":4,"lora_alpha":8}')
-    const part = (letter: string) =>
-      `base_model.model.model.layers.0.mlp.experts.1.up_proj.lora_${letter}.weight`
-    const weights = safetensors({ [part('A')]: [4, 64], [part('B')]: [32, 4] }, 'F32')
+    const named = Object.entries(shapes).map(([part, shape]) => [
+      `base_model.model.model.layers.0.mlp.${part}.weight`,
+      shape,
+    ])
+    const weights = safetensors(Object.fromEntries(named) as Record<string, number[]>, 'F32')
     await writeFile(path.join(to, 'adapter_model.safetensors'), weights)
     const modelPath = path.join(checkpoint, 'model.gguf')
     await convertSmallLlama(checkpoint, modelPath)
     const experts = { modelId: 'tiny', ...(await openGgufModel(modelPath)) }
-    await expect(prepare(to, { base: experts })).rejects.toThrow(
-      'which is for experts of a layer: such an adapter is not served',
-    )
+    await expect(prepare(to, { base: experts })).rejects.toThrow(sentence)
   })
 
   it('is converted once', async () => {

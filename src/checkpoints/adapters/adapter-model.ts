@@ -72,14 +72,20 @@ export function checkFits(path: string, tensors: readonly GgufTensor[], base: Ba
     const weight = ofBase.get(target)
     if (weight === undefined)
       throw unfit(path, `is for a tensor ${quoted(target)}`, { ...base, has: 'none of that name' })
-    const given = target === EMBEDDINGS ? [b[1], a[1]] : [a[0], b[1]]
+    // Experts of a layer have a third dimension, their number.
+    const given = target === EMBEDDINGS ? [b[1], a[1]] : [a[0], b[1], ...a.slice(2)]
     const rank = target === EMBEDDINGS ? [a[0], b[0]] : [a[1], b[0]]
     if (rank[0] !== rank[1])
       throw badFile(
         path,
         `is damaged: the halves of tensor ${quoted(target)} have the ranks ${rank.join(' and ')}`,
       )
-    if (weight.length !== 2 || given[0] !== weight[0] || given[1] !== weight[1])
+    if (a.length !== b.length || a[2] !== b[2])
+      throw badFile(
+        path,
+        `is damaged: the halves of tensor ${quoted(target)} are ${a.join(' x ')} and ${b.join(' x ')}`,
+      )
+    if (given.length !== weight.length || given.some((size, index) => size !== weight[index]))
       throw unfit(path, `is for a tensor ${quoted(target)} of ${given.join(' x ')}`, {
         ...base,
         has: weight.join(' x '),

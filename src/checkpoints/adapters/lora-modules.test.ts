@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { planArchitecture } from '../architectures/hf-architectures.ts'
-import { hasRotatedHeads, LORA_ARCHITECTURES, tensorOfModule } from './lora-modules.ts'
+import { hasRotatedHeads, LORA_ARCHITECTURES, placeOfModule } from './lora-modules.ts'
 
 const SMALL_LLAMA = path.resolve(import.meta.dirname, '../../../test/data/small-llama/config.json')
 const PARTS = { llama: 'LlamaForCausalLM', granite: 'GraniteForCausalLM', qwen2: 'Qwen2ForCausalLM' } as const
@@ -39,6 +39,8 @@ function planOf(architecture: string) {
   })
 }
 
+const moduleOf = (weight: string) => weight.replace(/\.weight$/, '')
+
 describe('the table of linear layers', () => {
   it.each(Object.entries({ ...PARTS, ...OTHERS }))(
     'of %s is that of its conversion',
@@ -52,25 +54,39 @@ describe('the table of linear layers', () => {
       })
       expect(matrices.length).toBeGreaterThanOrEqual(4 * 4)
       for (const { gguf, origin } of matrices) {
-        expect(tensorOfModule(origin.name.replace(/\.weight$/, '')), origin.name).toBe(gguf)
+        expect(placeOfModule(moduleOf(origin.name)), origin.name).toEqual({ tensor: gguf, expert: null })
         const isReordered = LORA_ARCHITECTURES.get(name)?.interleavesHeads === true && hasRotatedHeads(gguf)
         expect(origin.kind, gguf).toBe(isReordered ? 'interleave-heads' : 'copy')
       }
     },
   )
 
+  it('of experts is that of their conversion, one by one', () => {
+    const stacked = planOf('Qwen3MoeForCausalLM').tensors.flatMap(({ name: tensor, origin }) =>
+      origin.kind === 'stacked' ? [{ tensor, names: origin.names }] : [],
+    )
+    expect(stacked).toHaveLength(4 * 3)
+    for (const { tensor, names } of stacked) {
+      expect(names).toHaveLength(4)
+      for (const [expert, name] of names.entries())
+        expect(placeOfModule(moduleOf(name)), name).toEqual({ tensor, expert })
+    }
+  })
+
   it('has every architecture that is converted', () => {
     expect([...LORA_ARCHITECTURES.keys()].sort()).toEqual(Object.keys({ ...PARTS, ...OTHERS }).sort())
   })
 
   it('knows the layers of models that take images too, and no other layers', () => {
-    expect(tensorOfModule('model.language_model.layers.3.mlp.down_proj')).toBe('blk.3.ffn_down.weight')
-    expect(tensorOfModule('lm_head')).toBe('output.weight')
+    expect(placeOfModule('model.language_model.layers.3.mlp.down_proj')?.tensor).toBe('blk.3.ffn_down.weight')
+    expect(placeOfModule('lm_head')?.tensor).toBe('output.weight')
     for (const module of [
       'model.embed_tokens',
       'model.layers.0.input_layernorm',
       'vision_tower.layers.0.q_proj',
+      'model.layers.0.mlp.experts.gate_up_proj',
+      'model.layers.0.mlp.experts.1.router',
     ])
-      expect(tensorOfModule(module), module).toBeNull()
+      expect(placeOfModule(module), module).toBeNull()
   })
 })

@@ -19,7 +19,14 @@ const LAYER_MODULES: ReadonlyMap<string, string> = new Map([
   ['mlp.gate', 'ffn_gate_inp'],
   ['mlp.router', 'ffn_gate_inp'],
 ])
+/** Of one expert of a layer: in GGUF the matrices of all of them are one tensor. */
+const EXPERT_MODULES: ReadonlyMap<string, string> = new Map([
+  ['gate_proj', 'ffn_gate_exps'],
+  ['up_proj', 'ffn_up_exps'],
+  ['down_proj', 'ffn_down_exps'],
+])
 const LAYER = /^(?:(?:model|language_model)\.)+layers\.(?<layer>\d+)\.(?<module>.+)$/
+const EXPERT = /^mlp\.experts\.(?<expert>\d+)\.(?<matrix>\w+)$/
 const HEAD = /^(?:language_model\.)?lm_head$/
 
 /** Whether the rows of Q and K are interleaved in GGUF, by its name of the architecture. */
@@ -37,15 +44,27 @@ export const LORA_ARCHITECTURES: ReadonlyMap<string, { readonly interleavesHeads
   ['phi3', { interleavesHeads: false }],
 ])
 
-/** The GGUF tensor of a module's weight; null where it is not a linear layer that is known. */
-export function tensorOfModule(module: string): string | null {
-  if (HEAD.test(module)) return 'output.weight'
-  const { layer, module: own = '' } = LAYER.exec(module)?.groups ?? {}
-  const name = LAYER_MODULES.get(own)
-  return name === undefined || layer === undefined ? null : `blk.${Number(layer)}.${name}.weight`
+/** Where the weight of a module stands in GGUF. */
+export interface ModulePlace {
+  readonly tensor: string
+  /** Its number, where the tensor holds the matrices of several experts. */
+  readonly expert: number | null
 }
 
-/** Whether it is a part of a layer's experts, whose matrices are one in GGUF. */
+/** Null where it is not a linear layer that is known. */
+export function placeOfModule(module: string): ModulePlace | null {
+  if (HEAD.test(module)) return { tensor: 'output.weight', expert: null }
+  const { layer, module: own = '' } = LAYER.exec(module)?.groups ?? {}
+  const { expert, matrix = '' } = EXPERT.exec(own)?.groups ?? {}
+  const name = expert === undefined ? LAYER_MODULES.get(own) : EXPERT_MODULES.get(matrix)
+  if (name === undefined || layer === undefined) return null
+  return {
+    tensor: `blk.${Number(layer)}.${name}.weight`,
+    expert: expert === undefined ? null : Number(expert),
+  }
+}
+
+/** Whether it is a part of a layer's experts. */
 export function isOfExperts(module: string): boolean {
   return /\.experts(?:\.|$)/.test(module)
 }

@@ -1,5 +1,5 @@
 /**
- * LoRA adapters of random numbers as PEFT saves them, over all linear layers of a Llama checkpoint, and the checkpoint that each is
+ * LoRA adapters of random numbers as PEFT saves them, over all linear layers of a checkpoint, and the checkpoint that each is
  * merged into: plain sums over the rows that Hugging Face stores, in 64-bit floats.
  */
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
@@ -13,7 +13,7 @@ import {
 import { safetensors, type Shapes } from './tiny-checkpoint.ts'
 
 const LINEAR =
-  /^model\.(?:language_model\.)?layers\.\d+\.(?:self_attn\.[qkvo]_proj|mlp\.(?:(?:gate|up|down)_proj|gate|router))\.weight$/
+  /^model\.(?:language_model\.)?layers\.\d+\.(?:self_attn\.[qkvo]_proj|mlp\.(?:(?:experts\.\d+\.)?(?:gate|up|down)_proj|gate|router))\.weight$/
 
 export interface PeftAdapter {
   /** The checkpoint's folder. */
@@ -29,6 +29,8 @@ export interface PeftAdapter {
   readonly config?: Readonly<Record<string, unknown>>
   /** What each module's B * A is multiplied by. @default alpha / rank */
   readonly factorOf?: (module: string) => number
+  /** Which modules it has parts for. @default all linear layers */
+  readonly isTouched?: (module: string) => boolean
 }
 
 type Values = ReadonlyMap<string, Float32Array>
@@ -85,10 +87,10 @@ async function merge(weights: Values, adapter: PeftAdapter, scale: number): Prom
 }
 
 /** The same for the same seed. */
-async function randomParts({ base, seed, size = 0.15, rank = 4 }: PeftAdapter) {
+async function randomParts({ base, seed, size = 0.15, rank = 4, isTouched = () => true }: PeftAdapter) {
   const random = randomNumbers(seed)
   const { tensors } = await openCheckpoint(join(base, 'model.safetensors'))
-  const linear = [...tensors.values()].filter(({ name }) => LINEAR.test(name))
+  const linear = [...tensors.values()].filter(({ name }) => LINEAR.test(name) && isTouched(name))
   const modules = linear.map(({ name, shape: [rows = 0, columns = 0] }) => {
     return { module: name.replace(/\.weight$/, ''), rows, columns }
   })

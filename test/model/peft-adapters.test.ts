@@ -7,6 +7,7 @@ import { createAdapterOpener } from '../../src/app/open-adapter.ts'
 import { type BaseModel, openAdapterModel } from '../../src/checkpoints/adapters/adapter-model.ts'
 import { type AdapterWork, prepareAdapter } from '../../src/checkpoints/adapters/prepare-adapter.ts'
 import { type GgufModel, openGgufModel } from '../../src/checkpoints/gguf/gguf-file.ts'
+import { readTensorData, storedTensors } from '../../src/checkpoints/gguf/gguf-tensor-data.ts'
 import { MemoryFit } from '../../src/checkpoints/memory/memory-need.ts'
 import type { LoadHooks } from '../../src/models/registry.ts'
 import type { Engine } from '../../src/protocol/engine.ts'
@@ -86,6 +87,107 @@ async function writeTiny(name: string): Promise<string> {
   await writeReference(to, { reference: { ...reference, shards: 1, dtype: 'F32' }, tokenizer })
   await writeFile(path.join(to, 'generation_config.json'), '{}')
   return to
+}
+
+/** One of the tiny checkpoints, converted. */
+async function openTiny(name: string): Promise<BaseModel> {
+  const checkpoint = await writeTiny(name)
+  const modelPath = path.join(checkpoint, 'model.gguf')
+  await convertSmallLlama(checkpoint, modelPath)
+  return { modelId: 'tiny', ...(await openGgufModel(modelPath)) }
+}
+
+/** Halves of pairs for the experts of the first layer, by their names in it. */
+type Halves = Readonly<Record<string, { readonly shape: number[]; readonly numbers: Float32Array }>>
+
+function zeros(shapes: Readonly<Record<string, [rows: number, columns: number]>>): Halves {
+  const half = (shape: [number, number]) => ({ shape, numbers: new Float32Array(shape[0] * shape[1]) })
+  return Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, half(shape)]))
+}
+
+/** An adapter for the experts of the first layer alone. Resolves with its folder. */
+async function writeExperts(name: string, halves: Halves): Promise<string> {
+  const to = path.join(folder, name)
+  await mkdir(to)
+  await writeFile(path.join(to, 'adapter_config.json'), '{"peft_type":"LORA","r":4,"lora_alpha":8}')
+  const entries = Object.entries(halves).map(
+    ([part, half]) => [`base_model.model.model.layers.0.mlp.${part}.weight`, half] as const,
+  )
+  const shapes = Object.fromEntries(entries.map(([part, { shape }]) => [part, shape]))
+  const numbers = new Map<string, Float32Array>(entries.map(([part, half]) => [part, half.numbers]))
+  const weights = safetensors(shapes, 'F32', (part) => numbers.get(part) ?? new Float32Array())
+  await writeFile(path.join(to, 'adapter_model.safetensors'), weights)
+  return to
+}
+
+/**
+ * The same pairs twice. For all experts, after PEFT's `ParamWrapper.get_delta_weight`: A is experts x ranks x columns and B is
+ * rows x ranks x experts; gate and up are one parameter, gate's rows before up's or in turns.
+ */
+function makeExpertHalves(
+  { tensors }: BaseModel,
+  gateUp: 'halves' | 'turns',
+): { ofAll: Halves; ofEach: Halves } {
+  const shape = tensors.find(({ name }) => name === 'blk.0.ffn_gate_exps.weight')?.shape
+  const [size = 0, rows = 0, count = 0] = shape ?? []
+  const rank = 4
+  const ofEach: Record<string, { shape: number[]; numbers: Float32Array }> = {}
+  const at = (e: number, k: number, i: number) => e * 1000 + k * 200 + i
+  for (let e = 0; e < count; e++) {
+    const matrices = { gate: [rows, size, 0.25], up: [rows, size, 0.25], down: [size, rows, 0.75] } as const
+    for (const [matrix, [height, width, first]] of Object.entries(matrices)) {
+      const a = Float32Array.from(
+        { length: rank * width },
+        (_, n) => first + at(e, Math.floor(n / width), n % width),
+      )
+      // Up has rows of its own; A is the same for gate and up.
+      const own = matrix === 'up' ? 100_000 : 0
+      const b = Float32Array.from(
+        { length: height * rank },
+        (_, n) => own - first - at(e, n % rank, Math.floor(n / rank)),
+      )
+      ofEach[`experts.${e}.${matrix}_proj.lora_A`] = { shape: [rank, width], numbers: a }
+      ofEach[`experts.${e}.${matrix}_proj.lora_B`] = { shape: [height, rank], numbers: b }
+    }
+  }
+  const numberOf = (matrix: string, e: number, part: string, n: number) =>
+    ofEach[`experts.${e}.${matrix}_proj.lora_${part}`]?.numbers[n] ?? Number.NaN
+  const joinA = (matrix: string, width: number) =>
+    Float32Array.from({ length: count * rank * width }, (_, n) => {
+      const e = Math.floor(n / (rank * width))
+      return numberOf(matrix, e, 'A', n % (rank * width))
+    })
+  const joinB = (height: number, rowOf: (row: number) => readonly [matrix: string, row: number]) =>
+    Float32Array.from({ length: height * rank * count }, (_, n) => {
+      const [matrix, row] = rowOf(Math.floor(n / (rank * count)))
+      const k = Math.floor(n / count) % rank
+      return numberOf(matrix, n % count, 'B', row * rank + k)
+    })
+  const gateUpRow = (row: number): readonly [string, number] => {
+    if (gateUp === 'turns') return [row % 2 === 0 ? 'gate' : 'up', Math.floor(row / 2)]
+    return row < rows ? ['gate', row] : ['up', row - rows]
+  }
+  const ranks = rank * count
+  return {
+    ofEach,
+    ofAll: {
+      'experts.base_layer.lora_A': { shape: [ranks, size], numbers: joinA('gate', size) },
+      'experts.base_layer.lora_B': { shape: [2 * rows, ranks], numbers: joinB(2 * rows, gateUpRow) },
+      'experts.lora_A': { shape: [ranks, rows], numbers: joinA('down', rows) },
+      'experts.lora_B': { shape: [size, ranks], numbers: joinB(size, (row) => ['down', row]) },
+    },
+  }
+}
+
+/** By name, as bytes in hexadecimal digits. */
+async function tensorsOf(filePath: string): Promise<Map<string, string>> {
+  const byName = new Map<string, string>()
+  for (const tensor of await storedTensors({ filePaths: [filePath] })) {
+    const chunks: Buffer[] = []
+    for await (const chunk of readTensorData(tensor)) chunks.push(Buffer.from(chunk))
+    byName.set(tensor.name, `${tensor.shape.join(' x ')} ${Buffer.concat(chunks).toString('hex')}`)
+  }
+  return byName
 }
 
 /** Texts of the checkpoint in which the adapter's sums are part of the weights. */
@@ -179,48 +281,61 @@ describe('an adapter of PEFT', () => {
     }
   })
 
-  it.each<[string, Readonly<Record<string, number[]>>, string]>([
+  it.each(['qwen3 moe, tied', 'gpt-oss, experts in BF16, layer types'])(
+    'for all experts of a layer at once, as newer releases of PEFT save it, is what one for each of them is: %s',
+    async (name) => {
+      const experts = await openTiny(name)
+      const both = makeExpertHalves(experts, name.startsWith('gpt-oss') ? 'turns' : 'halves')
+      const [ofAll, ofEach] = [
+        await prepare(await writeExperts(`all ${name}`, both.ofAll), { base: experts }),
+        await prepare(await writeExperts(`each ${name}`, both.ofEach), { base: experts }),
+      ]
+      const numbers = await tensorsOf(ofEach.path)
+      expect(numbers.size).toBe(6)
+      expect(await tensorsOf(ofAll.path)).toEqual(numbers)
+    },
+  )
+
+  it.each<[string, Halves, string]>([
     [
-      'for all experts of a layer at once',
-      { 'experts.lora_A': [4, 64], 'experts.lora_B': [32, 4] },
-      'which is for all experts of a layer at once: such an adapter is not served',
+      'for half a pair of an expert',
+      zeros({ 'experts.1.up_proj.lora_A': [4, 64] }),
+      'lacks the other half of',
     ],
-    ['for half a pair of an expert', { 'experts.1.up_proj.lora_A': [4, 64] }, 'lacks the other half of'],
+    ['for half a pair of all experts', zeros({ 'experts.lora_A': [24, 64] }), 'lacks the other half of'],
     [
       'for experts with different ranks',
-      {
+      zeros({
         'experts.0.up_proj.lora_A': [4, 64],
         'experts.0.up_proj.lora_B': [32, 4],
         'experts.1.up_proj.lora_A': [2, 64],
         'experts.1.up_proj.lora_B': [32, 2],
-      },
+      }),
       'of 2 x 64, but "base_model.model.model.layers.0.mlp.experts.0.up_proj.lora_A.weight" of 4 x 64: experts of a layer must have one rank',
     ],
     [
       'for an expert that the model has not',
-      { 'experts.99.up_proj.lora_A': [4, 64], 'experts.99.up_proj.lora_B': [32, 4] },
+      zeros({ 'experts.99.up_proj.lora_A': [4, 64], 'experts.99.up_proj.lora_B': [32, 4] }),
       'but its base model "tiny" has no such expert',
     ],
     [
       'for experts of other sizes',
-      { 'experts.1.up_proj.lora_A': [4, 8], 'experts.1.up_proj.lora_B': [32, 4] },
+      zeros({ 'experts.1.up_proj.lora_A': [4, 8], 'experts.1.up_proj.lora_B': [32, 4] }),
       'is for a tensor "blk.0.ffn_up_exps.weight" of 8 x 32 x',
     ],
-  ])('%s is refused with what is wrong', async (name, shapes, sentence) => {
-    const checkpoint = await writeTiny('qwen3 moe, tied')
-    const to = path.join(folder, name)
-    await mkdir(to)
-    await writeFile(path.join(to, 'adapter_config.json'), '{"peft_type":"LORA","r":4,"lora_alpha":8}')
-    const named = Object.entries(shapes).map(([part, shape]) => [
-      `base_model.model.model.layers.0.mlp.${part}.weight`,
-      shape,
-    ])
-    const weights = safetensors(Object.fromEntries(named) as Record<string, number[]>, 'F32')
-    await writeFile(path.join(to, 'adapter_model.safetensors'), weights)
-    const modelPath = path.join(checkpoint, 'model.gguf')
-    await convertSmallLlama(checkpoint, modelPath)
-    const experts = { modelId: 'tiny', ...(await openGgufModel(modelPath)) }
-    await expect(prepare(to, { base: experts })).rejects.toThrow(sentence)
+    [
+      'for all experts, of other sizes',
+      zeros({ 'experts.lora_A': [24, 8], 'experts.lora_B': [32, 24] }),
+      'for matrices of 32 x 8, but experts of its base model "tiny" have 64 x 64 (gate and up) and 64 x 32 (down)',
+    ],
+    [
+      'for another number of experts',
+      zeros({ 'experts.lora_A': [22, 32], 'experts.lora_B': [64, 22] }),
+      'of 22 rows, and 22 columns for them, which are no rank for each of',
+    ],
+  ])('%s is refused with what is wrong', async (name, halves, sentence) => {
+    const experts = await openTiny('qwen3 moe, tied')
+    await expect(prepare(await writeExperts(name, halves), { base: experts })).rejects.toThrow(sentence)
   })
 
   it('is converted once', async () => {

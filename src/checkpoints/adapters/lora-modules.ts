@@ -27,18 +27,27 @@ const EXPERT_MODULES: ReadonlyMap<string, string> = new Map([
 ])
 const LAYER = /^(?:(?:model|language_model)\.)+layers\.(?<layer>\d+)\.(?<module>.+)$/
 const EXPERT = /^mlp\.experts\.(?<expert>\d+)\.(?<matrix>\w+)$/
+/** Of two parts for one module PEFT puts one into the other, as its base layer. */
+const ALL_EXPERTS = /^mlp\.experts(?:\.base_layer)?$/
 const HEAD = /^(?:language_model\.)?lm_head$/
 
-/** Whether the rows of Q and K are interleaved in GGUF, by its name of the architecture. */
-export const LORA_ARCHITECTURES: ReadonlyMap<string, { readonly interleavesHeads: boolean }> = new Map([
+interface LoraArchitecture {
+  /** Whether the rows of Q and K are interleaved in GGUF. */
+  readonly interleavesHeads: boolean
+  /** How gate and up of all experts are one parameter: gate's rows first, or in turns. */
+  readonly gateUp?: 'halves' | 'turns'
+}
+
+/** By the name in GGUF. */
+export const LORA_ARCHITECTURES: ReadonlyMap<string, LoraArchitecture> = new Map<string, LoraArchitecture>([
   ['llama', { interleavesHeads: true }],
   ['mistral3', { interleavesHeads: true }],
   ['granite', { interleavesHeads: true }],
   ['smollm3', { interleavesHeads: true }],
   ['qwen2', { interleavesHeads: false }],
   ['qwen3', { interleavesHeads: false }],
-  ['qwen3moe', { interleavesHeads: false }],
-  ['gpt-oss', { interleavesHeads: false }],
+  ['qwen3moe', { interleavesHeads: false, gateUp: 'halves' }],
+  ['gpt-oss', { interleavesHeads: false, gateUp: 'turns' }],
   ['gemma2', { interleavesHeads: false }],
   ['gemma3', { interleavesHeads: false }],
   ['phi3', { interleavesHeads: false }],
@@ -64,9 +73,10 @@ export function placeOfModule(module: string): ModulePlace | null {
   }
 }
 
-/** Whether it is a part of a layer's experts. */
-export function isOfExperts(module: string): boolean {
-  return /\.experts(?:\.|$)/.test(module)
+/** The number of the layer whose experts a module holds, all of them in few parameters; null for any other module. */
+export function layerOfAllExperts(module: string): number | null {
+  const { layer, module: own = '' } = LAYER.exec(module)?.groups ?? {}
+  return layer !== undefined && ALL_EXPERTS.test(own) ? Number(layer) : null
 }
 
 /** Whether the rows of this tensor are those of heads that llama.cpp rotates. */

@@ -45,12 +45,7 @@ function refuse(config: JsonObject): void {
   if (flagField(config, 'use_qalora', false)) no('QALoRA ("use_qalora")')
   const [saved] = listField(config, 'modules_to_save')
   if (saved !== undefined) no(`whole layers beside LoRA ("modules_to_save": ${shown(saved)})`)
-  for (const name of [
-    'trainable_token_indices',
-    'target_parameters',
-    'layer_replication',
-    'alora_invocation_tokens',
-  ])
+  for (const name of ['trainable_token_indices', 'layer_replication', 'alora_invocation_tokens'])
     if (isGiven(fields[name])) no(quoted(name))
   const init = fields['init_lora_weights']
   if (typeof init === 'string' && CHANGES_BASE.test(init))

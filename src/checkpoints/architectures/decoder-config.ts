@@ -11,7 +11,7 @@ const MAX_SIZE = 2 ** 24
 /** llama.cpp's LLAMA_MAX_LAYERS. */
 const MAX_LAYERS = 512
 /** llama.cpp's LLAMA_MAX_EXPERTS. */
-export const MAX_EXPERTS = 512
+const MAX_EXPERTS = 512
 
 /** What llama.cpp's graph of an architecture implements. */
 export interface DecoderTraits {
@@ -113,6 +113,12 @@ function checkSupported(config: JsonObject, traits: DecoderTraits): void {
       throw unconvertible(config, `${quoted(name)} must be ${required}`)
     }
   }
+}
+
+/** Of a layer. Its name differs between releases of transformers. */
+export function readExpertCount(config: JsonObject): number {
+  const name = config.fields['num_local_experts'] === undefined ? 'num_experts' : 'num_local_experts'
+  return wholeNumberField(config, name, { min: 1, max: MAX_EXPERTS, default: 128 })
 }
 
 /** transformers moved the setting into `rope_parameters`. */

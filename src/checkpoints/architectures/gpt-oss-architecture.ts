@@ -5,7 +5,12 @@
  */
 import type { ArchitecturePlan, RowPick, TensorPlan } from './architecture-plan.ts'
 import { slidingLayers, slidingWindow } from './attention-window.ts'
-import { type DecoderConfig, type DecoderTraits, MAX_EXPERTS, readDecoderConfig } from './decoder-config.ts'
+import {
+  type DecoderConfig,
+  type DecoderTraits,
+  readDecoderConfig,
+  readExpertCount,
+} from './decoder-config.ts'
 import { attentionTensors, planDecoder } from './decoder-plan.ts'
 import { badFile, shown, unconvertible } from '../file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
@@ -93,8 +98,7 @@ function checkActivation(config: JsonObject): void {
 
 function readExperts(config: JsonObject, { hiddenSize, feedForwardSize }: DecoderConfig): Experts {
   const { fields, path } = config
-  const name = fields['num_local_experts'] === undefined ? 'num_experts' : 'num_local_experts'
-  const count = wholeNumberField(config, name, { min: 1, max: MAX_EXPERTS, default: 128 })
+  const count = readExpertCount(config)
   const areMxfp4 = (fields['quantization_config'] ?? null) !== null
   if (areMxfp4 && (hiddenSize % MXFP4_BLOCK !== 0 || feedForwardSize % MXFP4_BLOCK !== 0)) {
     throw badFile(

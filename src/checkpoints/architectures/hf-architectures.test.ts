@@ -35,6 +35,16 @@ function metadataOf(made: ArchitecturePlan): Fields {
 
 const namesOf = (made: ArchitecturePlan) => made.tensors.map(({ name }) => name)
 
+it('reads how many experts Qwen3 MoE has by the name that transformers 5 writes', () => {
+  const { num_experts, ...others } = OWN['Qwen3Moe'] ?? {}
+  const fields = { ...SIZES, ...others, num_local_experts: num_experts }
+  const made = planArchitecture({
+    path: 'config.json',
+    fields: { architectures: ['Qwen3MoeForCausalLM'], ...fields },
+  })
+  expect(metadataOf(made)).toEqual(metadataOf(plan('Qwen3Moe')))
+})
+
 it('names those that are converted when another is asked for', () => {
   expect(() => plan('Falcon')).toThrow(
     'config.json has the architecture "FalconForCausalLM"; safetensors are converted for LlamaForCausalLM, ' +

@@ -4,7 +4,12 @@
  */
 import type { ArchitecturePlan } from './architecture-plan.ts'
 import { qwenSlidingWindow, withinWindow } from './attention-window.ts'
-import { type DecoderConfig, type DecoderTraits, MAX_EXPERTS, readDecoderConfig } from './decoder-config.ts'
+import {
+  type DecoderConfig,
+  type DecoderTraits,
+  readDecoderConfig,
+  readExpertCount,
+} from './decoder-config.ts'
 import {
   attentionTensors,
   feedForwardTensors,
@@ -64,7 +69,7 @@ export function planQwen3Moe(config: JsonObject): ArchitecturePlan {
   if (!flagField(config, 'norm_topk_prob', false)) {
     throw unconvertible(config, '"norm_topk_prob" must be true')
   }
-  const experts = wholeNumberField(config, 'num_experts', { min: 1, max: MAX_EXPERTS, default: 128 })
+  const experts = readExpertCount(config)
   const used = wholeNumberField(config, 'num_experts_per_tok', { min: 1, max: experts, default: 8 })
   const size = wholeNumberField(config, 'moe_intermediate_size', { min: 1, max: 2 ** 24, default: 768 })
   return planDecoder(decoder, {

@@ -2,10 +2,11 @@
 import json
 
 from text.conversation import Answer, verdict
+from text.data.countries import CAPITAL, CONTINENT, verb
 from text.data.tables import LISTS, NUMBER, ORDINAL
 from text.data.words import any_name, invented
 from text.english import first_up, joined
-from text.skills import refusals, smalltalk, sums, texts
+from text.skills import facts, refusals, smalltalk, sums, texts
 
 # What is asked of a word: with the word, and with what stands for it.
 WORD_ASKS = {
@@ -118,7 +119,7 @@ def items(t):
             Answer(joined(got) + ".", exact=True), Answer("\n".join(f"{i + 1}. {w}" for i, w in enumerate(big)), kind="text", exact=True)))]
     say = lambda qs, full, short=None, kind="text": out.append((t.rng.choice(qs.split("|")).format(k=k, key=key), Answer(full, short, kind, exact=True)))
     for _ in range(t.rng.randint(1, 3)):
-        f, key = t.rng.randrange(12), t.pick(k.split(" ")[-1], k.split(" ")[-1], "items", "list", "words", "values", "result")
+        f, key = t.rng.randrange(13), t.pick(k.split(" ")[-1], k.split(" ")[-1], "items", "list", "words", "values", "result")
         if f < 2:
             say("write the {k} as JSON with the key {key}|Put them into JSON with the key {key}.|as JSON with the key {key}|Now as a JSON object with the key \"{key}\".|"
                 "Give me that as JSON, key {key}.|make a json of it with the key {key}|Return the {k} in JSON under the key {key}.", json.dumps({key: got}, ensure_ascii=False))
@@ -151,11 +152,50 @@ def items(t):
                 "is " + adjective + "?", "is the " + adjective + "?"), Answer(f"The {adjective} of them is the {w}.", w, exact=True)))
         elif f == 10:
             say("Which do you like best?|your favourite of them?|Which one do you like?", "I am a program and have no favourites.", "none", "fact")
+        elif f == 11 and not own and (more := [w for w in LISTS[k] if w not in got]):
+            got = [*got, more[0]]
+            say("Add one more.|one more please|add another one|And one more?|Add one more to it.|another one to the list|Can you add one more?|put one more on the list|plus one more", joined(got) + ".")
         elif own:
             say("Say them again.|What were they?|repeat my list|list them", joined(got) + ".")
         else:
             k, got, n, _ = listed()
             out.append((t.pick("now {n} {k}", "And {n} {k}?", "Now name {n} {k}.", "and {n} {k} please").format(n=n, k=k), Answer(joined(got) + ".", exact=True)))
+    return out
+
+
+def places(t):
+    """Two to four capitals, and what may be asked of those countries and cities."""
+    names, out = [], []
+    while len(names) < t.rng.choice([2, 3, 3, 4]):
+        name = facts.country(t)
+        if name not in names:
+            names.append(name)
+            q = t.rng.choice(facts.CAPITAL_QUESTIONS if len(names) == 1 else facts.AND).format(facts.called(t, name))
+            out.append((q, Answer(f"The capital of {name} is {CAPITAL[name]}.", CAPITAL[name])))
+    cities, count = [CAPITAL[x] for x in names], NUMBER[len(names)]
+    for _ in range(t.rng.randint(1, 3)):
+        f, i = t.rng.randrange(5), t.rng.randrange(len(names))
+        at = ORDINAL[i + 1] if i < len(names) - 1 else "last"
+        if f == 0:
+            there, of_city = CONTINENT[names[i]], t.chance(0.5)
+            q = t.pick("Which of these {k} is in {c}?", "which of those {n} {k} is in {c}", "And which one is in {c}?", "Which of them is in {c}?", "Thanks! Which of those {n} {k} is in {c}?",
+                       "which {one} of these lies in {c}?")
+            q = q.format(k="cities" if of_city else "countries", one="city" if of_city else "country", n=count, c=there)
+            got = [city if of_city else name for name, city in zip(names, cities) if CONTINENT[name] == there]
+            ans = Answer(f"{first_up(joined(got))} {'are' if len(got) > 1 else verb(got[0])} in {there}.", joined(got), exact=True)
+        elif f == 1:
+            q = t.pick("Which country did I ask about {}?", "Which country was the {} one?", "what was the {} country", "the {} country I asked for?").format(at)
+            ans = Answer(f"The {at} country was {names[i]}.", names[i])
+        elif f == 2:
+            q = t.pick("Which city was the {} one?", "what was the {} city again", "the {} city?", "Which capital did you name {}?").format(at)
+            ans = Answer(f"The {at} city was {cities[i]}.", cities[i])
+        elif f == 3:
+            q = t.pick("List these cities.", "all cities please", "Say all of those cities again.", "the cities in one line", "now all of them", "List the capitals.")
+            ans = Answer(joined(cities) + ".", exact=True)
+        else:
+            q = t.pick("as JSON, country and capital", "Write them as JSON, the countries as keys.", "make a json of it: country to capital", "Now as a JSON object, please: country, capital.")
+            ans = Answer(json.dumps(dict(zip(names, cities)), ensure_ascii=False), kind="text", exact=True)
+        out.append((q, ans))
     return out
 
 
@@ -179,4 +219,4 @@ def after_refusal(t):
         "is there anything you know?", "then what can you tell me"), Answer(smalltalk.CAN, "stories"))]
 
 
-SKILLS = [(13, word, True), (10, number, True), (13, items, False), (2.5, offered, False), (3, after_refusal, False)]
+SKILLS = [(13, word, True), (10, number, True), (14, items, False), (6, places, False), (2.5, offered, False), (3, after_refusal, False)]

@@ -79,7 +79,7 @@ def of_skill(t):
 def drill(rng, held):
     """A document: {"kind", "parts": [(text, how much it counts)]}."""
     t = Talk(rng, held)
-    if t.chance(0.25):
+    if t.chance(0.35):
         rows = ((q, call and called({"tool_calls": [call]})) for q, call in call_drill(t))
         parts = [part for q, call in rows for part in ((q + "\n", NOTHING), *([(call, LEARN), ("\n", NOTHING)] if call else []))]
         return {"kind": "drill", "parts": [*parts, (END, NOTHING)]}

@@ -90,7 +90,7 @@ def offered(t, count=None):
     count = count or rng.choice([1, 1, 1, 2, 2, 3, 3, 4, 5, 6])
     families, tools = [], []
     while len(tools) < count:
-        f = rng.choice(FAMILIES) if rng.random() < 0.7 else made_family(rng)
+        f = rng.choice(FAMILIES) if rng.random() < 0.55 else made_family(rng)
         if f in families or any(set(f.about) & set(g.about) or set(f.names) & set(g.names) for g in families):
             continue
         tool = Tool(rng, f, [x.name for x in tools], t.held)
@@ -109,6 +109,20 @@ def written(rng, result):
             f"20{rng.randint(24, 30)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}T10:00:00Z"), ("ok", True)])
         result = dict([extra, *result.items()]) if rng.random() < 0.4 else {**result, extra[0]: extra[1]}
     return json.dumps(result, ensure_ascii=False, separators=(",", ":") if rng.random() < 0.45 else None)
+
+
+def told(result):
+    """What a result says, field by field, where the tool has no answer of its own."""
+    if isinstance(result, list):
+        return f"The result is {joined([str(x) for x in result])}."
+    if not isinstance(result, dict):
+        return "Done." if str(result) in ("ok", "done", "sent") else f"The result is {result}."
+    inner = next((x for x in result.values() if isinstance(x, dict)), None) if len(result) == 1 else None
+    if inner:
+        return told(inner)
+    fields = {k: x for k, x in result.items() if str(x) not in ("ok", "True", "done", "success", "created", "sent")}
+    said = (f"The {k.replace('_', ' ')} is {joined([str(y) for y in x]) if isinstance(x, list) else x}." for k, x in fields.items())
+    return " ".join(said) or "Done."
 
 
 def shown(v):
@@ -164,6 +178,7 @@ class Script:
                 texts.append(f"That did not work: {e}.")
             else:
                 result, text = tool.family.reply(self.rng, v)
+                text = text if tool.family not in EVERYDAY else told(result)
                 self.result(written(self.rng, result))
                 texts.append(text)
         self.say(" ".join(texts))

@@ -338,6 +338,15 @@ describe('an adapter of PEFT', () => {
     await expect(prepare(await writeExperts(name, halves), { base: experts })).rejects.toThrow(sentence)
   })
 
+  it('for experts of a layer that the model has not is refused with what is wrong', async () => {
+    const experts = await openTiny('qwen3 moe, tied')
+    const tensors = experts.tensors.filter(({ name }) => !/^blk\.0\..*_exps/.test(name))
+    const halves = zeros({ 'experts.lora_A': [16, 32], 'experts.lora_B': [64, 16] })
+    await expect(
+      prepare(await writeExperts('other layer', halves), { base: { ...experts, tensors } }),
+    ).rejects.toThrow('but its base model "tiny" has no experts in that layer')
+  })
+
   it('is converted once', async () => {
     const to = await write('twice', { seed: 4 })
     expect((await prepare(to)).path).toBe((await prepare(path.join(to, 'adapter_model.safetensors'))).path)

@@ -80,13 +80,19 @@ export function planAllExperts(
   { config, base }: { readonly config: PeftConfig; readonly base: BaseModel },
 ): LoraPart[] {
   const sizes = base.tensors.find(({ name }) => name === tensorName(layer, 'gate'))?.shape ?? []
+  const [{ source } = {}] = halves
+  if (sizes.length === 0)
+    throw badFile(
+      source?.filePath ?? '',
+      `has tensor ${quoted(source?.name ?? '')}, but its base model ${quoted(base.modelId)} has no experts in that layer: it was made for another model`,
+    )
   const pairs = groupBy(halves, ({ module }) => module)
   return Array.from(pairs.values()).flatMap((pair) => {
     const { a, b } = wholePair(pair)
     const matrices = matricesOf({ a, b }, sizes, base)
     const [, , count = 0] = sizes
     const rank = a.rows / count
-    if (!Number.isInteger(rank) || a.rows !== b.columns)
+    if (!Number.isInteger(rank) || rank < 1 || a.rows !== b.columns)
       throw badFile(
         a.source.filePath,
         `has tensor ${quoted(a.source.name)} of ${a.rows} rows, and ${b.columns} columns for them, which are no rank for each of ${count} experts`,

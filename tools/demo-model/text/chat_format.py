@@ -71,8 +71,8 @@ def _quoted(text):
 
 
 CHAT_TEMPLATE = CHAT_TEMPLATE.replace("BEFORE", _quoted(TOOLS_BEFORE)).replace("AFTER", _quoted(TOOLS_AFTER))
-# How much a token counts in training, in tenths.
-LEARN, LITTLE, NOTHING = 10, 1, 0
+# How much a token counts in training, in tenths. Calls are few of the tokens and hard to get right.
+CALL, LEARN, LITTLE, NOTHING = 20, 10, 1, 0
 
 
 def system_text(messages, tools):
@@ -102,7 +102,7 @@ def turns(messages, tools=None):
         if m["role"] == "system" and i == 0:
             continue
         if m["role"] == "assistant":
-            out += [(f"{START}assistant\n", NOTHING), (called(m) + STOP, LEARN), ("\n", NOTHING)]
+            out += [(f"{START}assistant\n", NOTHING), (called(m) + STOP, CALL if m.get("tool_calls") else LEARN), ("\n", NOTHING)]
         elif m["role"] == "tool":
             first = i == 0 or messages[i - 1]["role"] != "tool"
             last = i + 1 == len(messages) or messages[i + 1]["role"] != "tool"

@@ -172,7 +172,7 @@ def no_tool(t, families):
     """Something for which none of the offered tools is there."""
     skill = t.rng.choice([refusals.now, refusals.persons, refusals.cannot, None, None])
     if skill is None:
-        f = t.rng.choice([f for f in toolcalls.FAMILIES if not any(set(f.names) & set(g.names) for g in families) and f.names[0] not in ("calculator", "add",
+        f = t.rng.choice([f for f in toolcalls.FAMILIES if not any(f.resembles(g) for g in families) and f.names[0] not in ("calculator", "add",
             "search", "define_word", "get_news")])
         ask = t.rng.choice(f.asks)
         q = toolcalls.fill(ask, [toolcalls.value(t.rng, p.kind) if not p.enum else t.rng.choice(p.enum) for p in f.params])

@@ -10,6 +10,7 @@ import shutil
 
 import torch
 
+from training.tokenizer import Tokenizer, twins
 from training.train import Optimizer
 from training.weights import ROOT, SHIPPED, load
 
@@ -25,7 +26,7 @@ def main():
     model, _ = load(args.model)
     weights = model.state_dict()
     weights["norm.weight"] /= args.sharpened
-    optimizer = Optimizer(dict(model.named_parameters()), 1)
+    optimizer = Optimizer(dict(model.named_parameters()), 1, twins(Tokenizer(os.path.join(args.work_dir, "tokenizer.json"))))
     torch.save({"model": weights, "m": optimizer.m, "v": optimizer.v, "state": {}, "config": model.cfg.to_dict()}, os.path.join(args.work_dir, "checkpoint.pt"))
     print(f"{sum(w.numel() for w in weights.values())} parameters of {args.model}")
 

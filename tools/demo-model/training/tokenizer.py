@@ -1,4 +1,4 @@
-"""Byte-level BPE with the Qwen2 pre-tokenizer: encoding and decoding, in plain Python.
+"""Byte-level BPE with the pre-tokenizer of GPT-2: encoding and decoding, in plain Python.
 
 This is an implementation of its own, not a wrapper: reference.py uses it to check the server's.
 """
@@ -8,8 +8,7 @@ import regex
 
 from text.chat_format import ADDED, END, START, STOP, parts_of, turns
 
-PATTERN = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*"
-           r"|\s*[\r\n]+|\s+(?!\S)|\s+")
+PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
 SPLIT = regex.compile(PATTERN)
 MARKS = regex.compile("(" + "|".join(map(regex.escape, ADDED)) + ")")
 
@@ -39,6 +38,9 @@ def to_chars(piece):
     return "".join(BYTE_TO_CHAR[b] for b in piece.encode("utf-8"))
 
 
+SPACE = to_chars(" ")
+
+
 class Tokenizer:
     def __init__(self, path):
         with open(path, encoding="utf-8") as f:
@@ -53,9 +55,15 @@ class Tokenizer:
         self.cache = {}
 
     def _piece(self, piece):
-        if piece in self.cache:
-            return self.cache[piece]
-        w = list(to_chars(piece))
+        if piece not in self.cache:
+            if len(self.cache) >= 200000:
+                self.cache.clear()
+            self.cache[piece] = self.cut(to_chars(piece))
+        return self.cache[piece]
+
+    def cut(self, chars):
+        """Ids of a piece of text, given as printable characters."""
+        w = list(chars)
         while len(w) > 1:
             best = min(range(len(w) - 1), key=lambda i: self.rank.get((w[i], w[i + 1]), 1 << 30))
             if (w[best], w[best + 1]) not in self.rank:
@@ -69,10 +77,7 @@ class Tokenizer:
                     out.append(w[j])
                     j += 1
             w = out
-        ids = [self.vocab[t] for t in w]
-        if len(self.cache) < 200000:
-            self.cache[piece] = ids
-        return ids
+        return [self.vocab[t] for t in w]
 
     def encode(self, text):
         """Ids of plain text: no special token is added or recognised."""
@@ -107,3 +112,8 @@ class Tokenizer:
             ids += some
             weights += [weight] * len(some)
         return ids, weights
+
+
+def twins(tok):
+    """Words that are entries without and with the space before them: [(id, id)]."""
+    return [(i, tok.vocab[SPACE + t]) for t, i in tok.vocab.items() if SPACE + t in tok.vocab and t[0].isalpha()]

@@ -1,6 +1,10 @@
 """Trains the tokenizer on generated documents and writes it as tokenizer.json.
 
     python3 -m training.train_tokenizer --out tokenizer.json
+
+A word is cut in the same way whether a space stands before it or not: merges are learned from words without their space, and
+only then does the space join the first piece of a word. So "units" of a JSON key and " units" of a sentence are one token
+each, and a model this small can learn that the one is the other. Digits are never merged.
 """
 import argparse
 import heapq
@@ -10,18 +14,16 @@ from collections import Counter, defaultdict
 
 from text.chat_format import ADDED, SPECIALS, parts_of
 from text.generate import documents
-from training.tokenizer import CHAR_TO_BYTE, MARKS, PATTERN, pieces, to_chars
+from training.tokenizer import CHAR_TO_BYTE, MARKS, PATTERN, SPACE, pieces, to_chars
 
-SIZE = 4096  # entries with the added tokens
+SIZE = 6144  # entries with the added tokens
 BASE_SIZE = SIZE - len(ADDED)
+CUT = 0.6  # share of the entries that are learned from words without the space before them and from all else; the others are words with it
 
 
-def train(texts, size=BASE_SIZE):
-    """(vocab, merges): the most frequent pair first, ties by the pair itself."""
-    counts = Counter()
-    for text in texts:
-        counts.update(pieces(text))
-    words = [(list(to_chars(w)), n) for w, n in counts.items()]
+def learn(words, size, vocab):
+    """Adds to the vocabulary, up to size, and returns the merges: the most frequent pair first, ties by the pair itself. The
+    words, [(pieces, count)], are left as the merges cut them."""
     pair_count, where = Counter(), defaultdict(set)
     for i, (w, n) in enumerate(words):
         for pair in zip(w, w[1:]):
@@ -29,7 +31,6 @@ def train(texts, size=BASE_SIZE):
             where[pair].add(i)
     heap = [(-n, pair) for pair, n in pair_count.items()]
     heapq.heapify(heap)
-    vocab = {c: i for i, c in enumerate(sorted(CHAR_TO_BYTE))}
     merges = []
     while len(vocab) < size and heap:
         n, pair = heapq.heappop(heap)
@@ -62,6 +63,28 @@ def train(texts, size=BASE_SIZE):
         for p in changed:
             if pair_count[p] > 0:
                 heapq.heappush(heap, (-pair_count[p], p))
+    return merges
+
+
+def train(texts, size=BASE_SIZE):
+    """(vocab, merges)."""
+    counts, spaced = Counter(), Counter()
+    for text in texts:
+        for piece in pieces(text):
+            is_word = piece.lstrip(" ").isalpha()
+            word = piece[1:] if is_word and piece[0] == " " else piece
+            counts[word] += 1
+            if word is not piece:
+                spaced[word] += 1
+    vocab = {c: i for i, c in enumerate(sorted(CHAR_TO_BYTE))}
+    cut = {w: list(to_chars(w)) for w in counts if not any(c.isnumeric() for c in w)}
+    merges = learn([(w, counts[text]) for text, w in cut.items()], round(size * CUT), vocab)
+    first = Counter()
+    for word, n in spaced.items():
+        first[cut[word][0]] += n
+    for piece, _ in sorted(first.items(), key=lambda x: (-x[1], x[0]))[:size - len(vocab)]:
+        merges.append((SPACE, piece))
+        vocab[SPACE + piece] = len(vocab)
     return vocab, merges
 
 

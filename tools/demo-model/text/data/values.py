@@ -1,4 +1,6 @@
 """Values that people give to tools, as they name them: restaurants, bands, streets, branches, short sentences and the like, by kind."""
+import os
+
 
 
 def _pool(text):
@@ -173,3 +175,11 @@ VALUES = {
     "percent": _pool("""1%|2%|3%|4%|5%|6%|7%|8%|9%|10%|11%|12%|13%|14%|15%|16%|17%|18%|19%|20%|22%|24%|25%|27%|28%|30%|32%|33%|35%|38%|40%|42%|45%|48%|50%|55%|60%|64%|65%|70%|72%|75%|80%|85%|88%|90%|95%|99%|
         100%|2.5%|7.5%|12.5%|0.5%|5 percent|10 percent|15 percent|20 percent|25 percent|50 percent|75 percent"""),
 }
+
+
+def _lines(name):
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), name), encoding="utf-8") as f:
+        return [line.strip() for line in f if line.strip()]
+
+
+MESSAGES = _lines("messages.txt")  # short texts as people send them

@@ -7,9 +7,10 @@ import json
 from text.english import joined
 from text.held_out import is_held
 from text.tools.everyday import EVERYDAY
+from text.tools.listed import LISTS
 from text.tools.toolset import COMMON, made_family, value
 
-FAMILIES = [*COMMON, *EVERYDAY]
+FAMILIES = [*COMMON, *EVERYDAY, *(f for some in LISTS for f in some)]
 
 ERRORS = ["not found", "timeout", "permission denied", "invalid argument", "service unavailable", "rate limit exceeded", "unknown city",
     "no such user", "network error", "internal error", "out of stock", "wrong format"]
@@ -84,19 +85,31 @@ class Tool:
         return {"name": self.name, "arguments": {k: v for k, v in zip(self.keys, values) if v is not None}}
 
 
+def drawn(t):
+    """A family, and those among which others are to be looked for: near ones, of the same list, or any."""
+    r = t.rng.random()
+    if r < 0.3:
+        return made_family(t.rng), None
+    some = COMMON if r < 0.4 else EVERYDAY if r < 0.6 else t.rng.choice(LISTS)
+    return t.rng.choice(some), some if some in LISTS and t.chance(0.5) else None
+
+
 def offered(t, count=None):
     """The tools of a request; the first is the one that is asked for."""
     rng = t.rng
     count = count or rng.choice([1, 1, 1, 2, 2, 3, 3, 4, 5, 6])
+    first, near = drawn(t)
     families, tools = [], []
     while len(tools) < count:
-        f = rng.choice(FAMILIES) if rng.random() < 0.55 else made_family(rng)
-        if f in families or any(set(f.about) & set(g.about) or set(f.names) & set(g.names) for g in families):
+        f = first if not tools else rng.choice(near) if near else drawn(t)[0]
+        if f in families or any(set(f.about) & set(g.about) or set(f.names) & set(g.names) or not near and f.resembles(g) for g in families):
             continue
         tool = Tool(rng, f, [x.name for x in tools], t.held)
         if tool.name:
             families.append(f)
             tools.append(tool)
+        elif not tools:
+            first, near = drawn(t)
     return tools
 
 
@@ -178,7 +191,7 @@ class Script:
                 texts.append(f"That did not work: {e}.")
             else:
                 result, text = tool.family.reply(self.rng, v)
-                text = text if tool.family not in EVERYDAY else told(result)
+                text = told(result) if text is None else text
                 self.result(written(self.rng, result))
                 texts.append(text)
         self.say(" ".join(texts))

@@ -3,9 +3,16 @@
 A family is one kind of tool with several names and wordings. `made_family` invents families out of random words, so
 that the model learns to read names and arguments from the list of tools instead of knowing them.
 """
-from text.data.values import VALUES
+import re
+
+from text.data.values import MESSAGES, VALUES
 from text.data.words import ADJECTIVES, CITIES, FOODS, GOODS, JOBS, LANGUAGES, NAMES, NOUNS, SURNAMES, TASKS, THINGS, TOPICS, VERBS, WORKS, any_name, invented
 from text.english import a, first_up, joined
+
+
+WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
+DOING = set("""get set find check create update delete add remove list show search make new my the of to and send start stop open close book cancel look up lookup fetch read write
+    save count move print run do is on off for by in info data name api now current all change edit view""".split())
 
 
 class Param:
@@ -21,6 +28,11 @@ class Family:
         self.names, self.about, self.params, self.asks, self.reply = names.split(), about, params, asks, reply
         self.missing = missing  # (wordings without the first argument, question back)
         self.again = again  # wordings with {0} that ask for the same with another first argument
+        self.things = {w.lower() for n in self.names for w in WORDS.findall(n)} - DOING
+
+    def resembles(self, other):
+        """Whether both may be about the same thing, so that what one of them is asked could be meant for the other."""
+        return bool(self.things & other.things)
 
 
 class Said(str):
@@ -32,6 +44,29 @@ class Said(str):
         return out
 
 
+LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+CODES = "ord order inv pay usr user cus acc tkt ticket tx txn ref sub item sku job task msg rf req srv bk res pkg case emp doc inc".split()
+
+
+def _code(rng):
+    """A number of an order, an article, a payment and the like, as shops and programs write them."""
+    digits = "".join(rng.choice("0123456789") for _ in range(rng.choice([2, 3, 3, 4, 4, 5, 6])))
+    if rng.random() < 0.15:
+        return rng.choice(["", "#"]) + digits
+    front = rng.choice(CODES) if rng.random() < 0.35 else "".join(rng.choice(LETTERS) for _ in range(rng.choice([1, 2, 2, 3])))
+    if front.islower() and rng.random() < 0.3:
+        front = front.upper()
+    back = rng.choice(["", "", "", "", "-" + rng.choice(LETTERS), rng.choice(LETTERS), "-" + str(rng.randint(1, 99))])
+    return rng.choice(["", "", "", "", "#"]) + front + rng.choice(["-", "-", "_" if front.islower() else "", ""]) + digits + back
+
+
+def _email(rng):
+    first, last = rng.choice(NAMES).lower(), (rng.choice(SURNAMES) if rng.random() < 0.6 else invented(rng)).lower()
+    who = rng.choice([first, first, last, f"{first}.{last}", f"{first}_{last}", f"{first[0]}.{last}", f"{first}{rng.randint(1, 99)}", invented(rng).lower(), rng.choice(["info", "sales", "office", "hello", "support"])])
+    house = rng.choice(["example", "mail", "test", "post", last + rng.choice(["works", "shop", "mail", "lab", "group", ""]), rng.choice(NOUNS) + rng.choice(["", "ly", "hub"]), invented(rng).lower()])
+    return f"{who}@{house}.{rng.choice(['com', 'com', 'org', 'net', 'io', 'de', 'co.uk', 'eu'])}"
+
+
 def value(rng, kind):
     if kind == "city":
         return rng.choice(CITIES) if rng.random() < 0.75 else invented(rng)
@@ -40,7 +75,13 @@ def value(rng, kind):
     if kind == "full":
         return rng.choice(NAMES) + " " + (rng.choice(SURNAMES) if rng.random() < 0.7 else invented(rng))
     if kind == "email":
-        return f"{(rng.choice(NAMES) if rng.random() < 0.6 else invented(rng)).lower()}@{rng.choice(['example.com', 'mail.org', 'test.net', invented(rng, False) + '.com'])}"
+        return _email(rng)
+    if kind == "code":
+        return _code(rng)
+    if kind == "flight":
+        return "".join(rng.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for _ in range(2)) + rng.choice(["", "", " "]) + str(rng.randint(10, 9999))
+    if kind == "message":
+        return rng.choice(MESSAGES) if rng.random() < 0.85 else rng.choice(TASKS).format(rng.choice(NAMES))
     if kind == "int":
         return rng.choice([rng.randint(1, 20), rng.randint(1, 100), rng.randint(1, 9999)])
     if kind == "small":

@@ -9,7 +9,7 @@ from text.tools.toolcalls import call_drill
 
 KINDS = [*[sums.compare] * 3, sums.more_sums, sums.counting, sums.word_problem, *[texts.letters] * 6, *[texts.repeat] * 3, *[texts.sentence] * 3, facts.yes_no,
     *[facts.made_yes_no] * 3, facts.countries, *[extras.rhyme] * 2, *[texts.json_made] * 3, smalltalk.memory, extras.animal_kind, extras.equation, *[about_sluice] * 3, facts.capitals,
-    *[facts.single] * 2, smalltalk.who, followups.which_more, *[written.question] * 12]
+    *[facts.single] * 2, smalltalk.who, followups.which_more, *[written.question] * 18]
 
 
 def of_sums(t):
@@ -58,7 +58,7 @@ def of_names(t):
 
 def of_chain(t):
     """Several turns about one thing, again and again."""
-    chain, pairs = t.rng.choice([chains.word, chains.number, chains.items, chains.places, smalltalk.joke, *[written.conversation] * 4]), []
+    chain, pairs = t.rng.choice([chains.word, chains.number, chains.items, chains.places, smalltalk.joke, *[written.conversation] * 8]), []
     while len(pairs) < 12:
         turns = chain(t)
         q, ans = turns[0]

@@ -37,7 +37,7 @@ SKILLS = [  # (weight, skill, whether single questions of it are kept for the he
     False),
     (5, storytelling.story, True), (0.4, storytelling.long_story, False), (3, storytelling.haiku, True), (3, storytelling.poem, True),
     (11, about_sluice, False), (5, reading.passage, True), (2, reading.who_has, True), (42, refusals.refuse, True),
-    (70, written.question, False), (36, written.conversation, False),
+    (100, written.question, False), (70, written.conversation, False),
 ] + extras.SKILLS + chains.SKILLS
 _WEIGHTS = [w for w, _, _ in SKILLS]
 STARTERS = {smalltalk.about_chat, smalltalk.why, smalltalk.loading, followups.more}  # need something said before
@@ -245,11 +245,11 @@ def document(rng, held=False, long=False):
         return copies(rng)
     if not held and rng.random() < DRILLS:
         return drill(rng, held)
-    if r < 0.32:
+    if r < 0.27:
         return tools(rng, held)
-    if r < 0.34:
+    if r < 0.29:
         return shop(rng, held)
-    if r < 0.36:
+    if r < 0.31:
         return plain_text(rng, held)
     return chat(rng, held, rng.choice([1, 1, 1, 2, 2, 3, 4, 5, 6, 8]))
 

@@ -205,7 +205,7 @@ def conversation(t, rough, plain_turns, refusal):
     rng.shuffle(listed)
     plain = rng.random() < 0.25
     specs = [x.spec(rng, plain) for x in listed]
-    for _ in range(rng.choice([1, 2, 2, 3, 4, 6])):  # the list of tools is long: few conversations of many calls say more
+    for _ in range(rng.choice([1, 2, 3, 4, 6, 8])):  # the list of tools is long: few conversations of many calls say more
         tool, r = rng.choice(tools), rng.random()
         f = tool.family
         if r < 0.2:  # no tool is needed

@@ -4,6 +4,7 @@ turns() gives training the text of a conversation piece by piece, each with how 
 checks that the pieces together are what the Jinja template renders.
 """
 import json
+import re
 
 END, START, STOP = "<|endoftext|>", "<|im_start|>", "<|im_end|>"
 # As in Qwen 2.5 and 3 the marks of tool calls are added tokens, but not special ones: they stay in the text.
@@ -71,8 +72,8 @@ def _quoted(text):
 
 
 CHAT_TEMPLATE = CHAT_TEMPLATE.replace("BEFORE", _quoted(TOOLS_BEFORE)).replace("AFTER", _quoted(TOOLS_AFTER))
-# How much a token counts in training, in tenths. Calls are few of the tokens and hard to get right.
-CALL, LEARN, LITTLE, NOTHING = 20, 10, 1, 0
+# How much a token counts in training, in tenths. Calls are few of the tokens and hard to get right, most of all which tool is meant.
+NAME, CALL, LEARN, LITTLE, NOTHING = 40, 20, 10, 1, 0
 
 
 def system_text(messages, tools):
@@ -94,6 +95,14 @@ def called(message):
     return "\n".join(parts)
 
 
+def said(message):
+    """[(text, how much it counts)] of `called`."""
+    if not message.get("tool_calls"):
+        return [(called(message), LEARN)]
+    lead, *calls = re.split(r'(?<=<tool_call>\n\{"name": ")([^"]+)', called(message))
+    return [(lead, CALL)] + [(text, CALL if i % 2 else NAME) for i, text in enumerate(calls)]
+
+
 def turns(messages, tools=None):
     """[(text, how much it counts)] of a conversation; the texts together are what the chat template gives."""
     system = system_text(messages, tools)
@@ -102,7 +111,7 @@ def turns(messages, tools=None):
         if m["role"] == "system" and i == 0:
             continue
         if m["role"] == "assistant":
-            out += [(f"{START}assistant\n", NOTHING), (called(m) + STOP, CALL if m.get("tool_calls") else LEARN), ("\n", NOTHING)]
+            out += [(f"{START}assistant\n", NOTHING), *said(m), (STOP, LEARN), ("\n", NOTHING)]
         elif m["role"] == "tool":
             first = i == 0 or messages[i - 1]["role"] != "tool"
             last = i + 1 == len(messages) or messages[i + 1]["role"] != "tool"

@@ -1,5 +1,5 @@
 """Exercises: one kind of sum, of work with words, of question or of tool calls, again and again. Says more in fewer tokens than conversations do."""
-from text.chat_format import CALL, END, LEARN, NOTHING, called
+from text.chat_format import END, LEARN, NOTHING, said
 from text.conversation import Talk
 from text.held_out import is_held
 from text.data.words import any_name, invented
@@ -80,8 +80,7 @@ def drill(rng, held):
     """A document: {"kind", "parts": [(text, how much it counts)]}."""
     t = Talk(rng, held)
     if t.chance(0.35):
-        rows = ((q, call and called({"tool_calls": [call]})) for q, call in call_drill(t))
-        parts = [part for q, call in rows for part in ((q + "\n", NOTHING), *([(call, CALL), ("\n", NOTHING)] if call else []))]
+        parts = [part for q, call in call_drill(t) for part in ((q + "\n", NOTHING), *([*said({"tool_calls": [call]}), ("\n", NOTHING)] if call else []))]
         return {"kind": "drill", "parts": [*parts, (END, NOTHING)]}
     pairs = t.rng.choices([of_sums, of_letters, of_names, of_chain, of_skill], [1, 2, 3, 3, 8])[0](t)
     parts = [part for q, a in pairs for part in ((q, NOTHING), (" " + a, LEARN), ("\n", NOTHING))]

@@ -97,7 +97,7 @@ def drawn(t):
 def offered(t, count=None):
     """The tools of a request; the first is the one that is asked for."""
     rng = t.rng
-    count = count or rng.choice([1, 1, 1, 2, 2, 3, 3, 4, 5, 6])
+    count = count or rng.choice([1, 1, 2, 2, 2, 3, 3, 3, 4, 5])
     first, near = drawn(t)
     families, tools = [], []
     while len(tools) < count:

@@ -10,7 +10,7 @@
 A place holds an expression of Python over the POOLS and the functions below: <n + 2>, <reverse(word)>, <name2>
 (another name than <name>). An answer "@unknown" is a refusal as refusals.py words it, "@unknown I cannot see." one that begins so.
 
-    python3 -m text.skills.written text/written/lists.txt      # checks a file, and prints each conversation once
+    python3 -m text.skills.written text/written/things.txt     # checks a file, and prints each conversation once
 """
 import json
 import os

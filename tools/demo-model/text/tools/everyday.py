@@ -158,9 +158,7 @@ def _loan(rng, v):
 NAME = P("name person user who", "string", "Name of the person", "name")
 TITLE = P("title name movie film", "string", "Title of the movie", "movie")
 BOOK = P("title book book_title name", "string", "Title of the book", "book")
-REPO = P("repo repository project repo_name", "string", "Name of the repository", "project")
 DATE = P("date day on when", "string", "The day", "date", False)
-DAY = P("date day when", "string", "The day", "date")
 
 HOME = [
     Family("control_appliance toggleAppliance switch_device appliance_power set_power", ["Switch a household appliance on or off", "Controls appliances in the smart home",

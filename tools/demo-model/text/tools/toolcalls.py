@@ -14,7 +14,6 @@ FAMILIES = [*COMMON, *EVERYDAY, *(f for some in LISTS for f in some)]
 
 ERRORS = ["not found", "timeout", "permission denied", "invalid argument", "service unavailable", "rate limit exceeded", "unknown city",
     "no such user", "network error", "internal error", "out of stock", "wrong format"]
-OPTIONAL_NOTE = ["", "", "", "(optional)"]
 
 
 class Tool:

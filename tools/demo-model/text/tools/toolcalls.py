@@ -132,7 +132,7 @@ def told(result):
     inner = next((x for x in result.values() if isinstance(x, dict)), None) if len(result) == 1 else None
     if inner:
         return told(inner)
-    fields = {k: x for k, x in result.items() if str(x) not in ("ok", "True", "done", "success", "created", "sent")}
+    fields = {k: x for k, x in result.items() if str(x) not in ("ok", "True", "done", "success")}
     said = (f"The {k.replace('_', ' ')} is {joined([str(y) for y in x]) if isinstance(x, list) else x}." for k, x in fields.items())
     return " ".join(said) or "Done."
 

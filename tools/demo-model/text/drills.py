@@ -79,7 +79,7 @@ def of_skill(t):
 def drill(rng, held):
     """A document: {"kind", "parts": [(text, how much it counts)]}."""
     t = Talk(rng, held)
-    if t.chance(0.35):
+    if t.chance(0.28):
         parts = [part for q, call in call_drill(t) for part in ((q + "\n", NOTHING), *([*said({"tool_calls": [call]}), ("\n", NOTHING)] if call else []))]
         return {"kind": "drill", "parts": [*parts, (END, NOTHING)]}
     pairs = t.rng.choices([of_sums, of_letters, of_names, of_chain, of_skill], [1, 2, 3, 3, 8])[0](t)

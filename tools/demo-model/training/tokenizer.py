@@ -1,4 +1,4 @@
-"""Byte-level BPE with the pre-tokenizer of GPT-2: encoding and decoding, in plain Python.
+"""Byte-level BPE: encoding and decoding, in plain Python, with the pre-tokenizer that stands in the file.
 
 This is an implementation of its own, not a wrapper: reference.py uses it to check the server's.
 """
@@ -8,8 +8,8 @@ import regex
 
 from text.chat_format import ADDED, END, START, STOP, parts_of, turns
 
+# Of a new tokenizer: the pattern of GPT-2.
 PATTERN = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
-SPLIT = regex.compile(PATTERN)
 MARKS = regex.compile("(" + "|".join(map(regex.escape, ADDED)) + ")")
 
 
@@ -30,8 +30,8 @@ BYTE_TO_CHAR = byte_alphabet()
 CHAR_TO_BYTE = {c: b for b, c in BYTE_TO_CHAR.items()}
 
 
-def pieces(text):
-    return [m.group() for m in SPLIT.finditer(text)]
+def pieces(text, split=regex.compile(PATTERN)):
+    return [m.group() for m in split.finditer(text)]
 
 
 def to_chars(piece):
@@ -45,6 +45,7 @@ class Tokenizer:
     def __init__(self, path):
         with open(path, encoding="utf-8") as f:
             data = json.load(f)
+        self.split = regex.compile(data["pre_tokenizer"]["pretokenizers"][0]["pattern"]["Regex"])
         self.vocab = data["model"]["vocab"]
         self.rank = {tuple(m.split(" ")): i for i, m in enumerate(data["model"]["merges"])}
         self.special = {t["content"]: t["id"] for t in data["added_tokens"]}
@@ -81,7 +82,7 @@ class Tokenizer:
 
     def encode(self, text):
         """Ids of plain text: no special token is added or recognised."""
-        return [i for p in pieces(text) for i in self._piece(p)]
+        return [i for p in pieces(text, self.split) for i in self._piece(p)]
 
     def decode(self, ids):
         out = b""

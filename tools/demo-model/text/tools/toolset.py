@@ -79,7 +79,7 @@ def value(rng, kind):
     if kind == "code":
         return _code(rng)
     if kind == "flight":
-        return "".join(rng.choice("ABCDEFGHIJKLMNOPQRSTUVWXYZ") for _ in range(2)) + rng.choice(["", "", " "]) + str(rng.randint(10, 9999))
+        return "".join(rng.choice(LETTERS) for _ in range(2)) + rng.choice(["", "", " "]) + str(rng.randint(10, 9999))
     if kind == "message":
         return rng.choice(MESSAGES) if rng.random() < 0.85 else rng.choice(TASKS).format(rng.choice(NAMES))
     if kind == "int":

@@ -60,7 +60,7 @@ class Optimizer:
     step draws them together up to a difference that is the same for all, the space."""
 
     def __init__(self, params, shares, pairs):
-        self.params, self.shares, self.pairs = params, shares, torch.tensor(pairs)
+        self.params, self.shares, self.pairs = params, shares, torch.tensor(pairs, dtype=torch.long).reshape(-1, 2)
         self.m = {n: torch.zeros_like(p, requires_grad=False) for n, p in params.items()}
         self.v = {n: torch.zeros_like(p, requires_grad=False) for n, p in params.items() if not self.is_muon(n, p)}
         self.stacks = {}

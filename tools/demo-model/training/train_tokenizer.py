@@ -3,8 +3,8 @@
     python3 -m training.train_tokenizer --out tokenizer.json
 
 A word is cut in the same way whether a space stands before it or not: merges are learned from words without their space, and
-only then does the space join the first piece of a word. So "units" of a JSON key and " units" of a sentence are one token
-each, and a model this small can learn that the one is the other. Digits are never merged.
+only then does the space join the first piece of a word. So "milk" in JSON and " milk" in a sentence are one token each,
+and a model this small can learn that the one is the other. Digits are never merged.
 """
 import argparse
 import heapq
@@ -12,12 +12,15 @@ import json
 import random
 from collections import Counter, defaultdict
 
+import regex
+
 from text.chat_format import ADDED, SPECIALS, parts_of
 from text.generate import documents
 from training.tokenizer import CHAR_TO_BYTE, MARKS, PATTERN, SPACE, pieces, to_chars
 
 SIZE = 6144  # entries with the added tokens
 BASE_SIZE = SIZE - len(ADDED)
+NUMBER = regex.compile(r"\p{N}")
 CUT = 0.6  # share of the entries that are learned from words without the space before them and from all else; the others are words with it
 
 
@@ -77,7 +80,7 @@ def train(texts, size=BASE_SIZE):
             if word is not piece:
                 spaced[word] += 1
     vocab = {c: i for i, c in enumerate(sorted(CHAR_TO_BYTE))}
-    cut = {w: list(to_chars(w)) for w in counts if not any(c.isnumeric() for c in w)}
+    cut = {w: list(to_chars(w)) for w in counts if not NUMBER.search(w)}
     merges = learn([(w, counts[text]) for text, w in cut.items()], round(size * CUT), vocab)
     first = Counter()
     for word, n in spaced.items():

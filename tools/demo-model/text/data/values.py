@@ -2,7 +2,6 @@
 import os
 
 
-
 def _pool(text):
     return [" ".join(x.split()) for x in text.split("|")]
 

@@ -1,10 +1,11 @@
-"""Begins a work folder with the shipped model, so that training goes on from it: its tokenizer and its weights.
+"""Begins a work folder with the shipped model, so that training goes on from it: its tokenizer, its weights and its losses so far.
 
     python3 -m training.begin --work-dir .work [--model ../../models/demo]
 
 The weights are those in 8 bits, and the optimizer begins anew.
 """
 import argparse
+import json
 import os
 import shutil
 
@@ -27,7 +28,12 @@ def main():
     weights = model.state_dict()
     weights["norm.weight"] /= args.sharpened
     optimizer = Optimizer(dict(model.named_parameters()), 1, twins(Tokenizer(os.path.join(args.work_dir, "tokenizer.json"))))
-    torch.save({"model": weights, "m": optimizer.m, "v": optimizer.v, "state": {}, "config": model.cfg.to_dict()}, os.path.join(args.work_dir, "checkpoint.pt"))
+    losses = os.path.join(ROOT, "losses.jsonl")
+    shutil.copy(losses, args.work_dir)
+    with open(losses, encoding="utf-8") as f:
+        *_, last = f
+    state = {"tokens": json.loads(last)["tokens"]}
+    torch.save({"model": weights, "m": optimizer.m, "v": optimizer.v, "state": state, "config": model.cfg.to_dict()}, os.path.join(args.work_dir, "checkpoint.pt"))
     print(f"{sum(w.numel() for w in weights.values())} parameters of {args.model}")
 
 

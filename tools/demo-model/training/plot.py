@@ -1,4 +1,4 @@
-"""Draws the losses of a training run.
+"""Draws the losses of the training, as train.py writes them.
 
     python3 -m training.plot --work-dir .work --out losses.svg
 """
@@ -22,9 +22,9 @@ def main():
     args = ap.parse_args()
     with open(os.path.join(args.work_dir, "losses.jsonl"), encoding="utf-8") as f:
         rows = [json.loads(line) for line in f]
-    held = [r for r in rows if "held_out" in r]
+    seen, held = ([r for r in rows if key in r] for key in ("loss", "held_out"))
     figure, axes = pyplot.subplots(figsize=(7, 3.6), layout="constrained")
-    axes.plot([r["tokens"] / 1e6 for r in rows], [r["loss"] for r in rows], linewidth=0.8, color="#4477aa", label="training, mean of the last steps")
+    axes.plot([r["tokens"] / 1e6 for r in seen], [r["loss"] for r in seen], linewidth=0.8, color="#4477aa", label="training, mean of the last steps")
     axes.plot([r["tokens"] / 1e6 for r in held], [r["held_out"] for r in held], "o-", markersize=2.5, linewidth=1, color="#cc6677", label="held out, answers alone")
     axes.set(yscale="log", xlabel="million tokens", ylabel="loss in nats a token")
     axes.set_yticks([0.3, 0.5, 1, 2, 4, 8], ["0.3", "0.5", "1", "2", "4", "8"])

@@ -24,6 +24,8 @@ export default defineConfig(({ mode }) => {
     isolate: isSoak,
     // Most objects die young, and a process of many files makes many: a larger young generation is copied less often.
     execArgv: ['--max-semi-space-size=64'],
+    // A module that several projects load is transformed once, and not again in the next run.
+    experimental: { fsModuleCache: true },
     maxWorkers: availableParallelism() + 1,
   }
   // More at once, and apart from the others: half of what such a test does is to wait for a process.
@@ -72,6 +74,8 @@ export default defineConfig(({ mode }) => {
             ...ofAll,
             ...ofProcesses,
             name: 'browser',
+            // Its global set-up does not come through that cache.
+            experimental: { fsModuleCache: false },
             include: ['test/browser/**/*.test.ts'],
             exclude: CHROMIUM === null ? ['**'] : [],
             globalSetup: 'test/support/browser/global-setup.ts',

@@ -31,10 +31,10 @@ IDENTITY = [
     ("are you some kind of chatbot", has("model|program|yes")), ("Hi! What's your name, if you have one?", has("sluice|demo model|no name")), (
     "what exactly can you do for me", has("stories|sums|questions")), ("Hello there, how's your day going?", has("fine|well|thank")),
     ("which company developed you", has("sluice")), ("Is it ChatGPT that I'm writing with?", has("no|sluice")), (
-    "so how big is your neural network?", has("14 million|small")), ("thx a lot, that helped!", has("welcome|pleasure")), ("ok bye, gotta run", has(
+    "so how big is your neural network?", has("20 million|small")), ("thx a lot, that helped!", has("welcome|pleasure")), ("ok bye, gotta run", has(
     "bye|see you")),
     ("good evening to you", has("good evening|hello")), ("tell me what kind of AI you are", has("model")), ("How many params do you have, roughly?", has(
-    "14 million|small")), ("I'm feeling down today", has("sorry")), ("can you understand french?", has("english")),
+    "20 million|small")), ("I'm feeling down today", has("sorry")), ("can you understand french?", has("english")),
     ("u suck, that was totally wrong", has("sorry")), ("Hi, who are you?", has("demo model|language model")),
 ]
 CAPITALS = [

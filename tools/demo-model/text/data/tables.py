@@ -250,7 +250,7 @@ a tokenizer: A tokenizer cuts text into tokens.
 a prompt: A prompt is the text that you give to a language model.
 a transformer: A transformer is a kind of neural network. Most language models are transformers, and so am I.
 a GPU: A GPU is a chip that does many calculations at once. It makes language models fast.
-a parameter: A parameter is a number that a model has learned. I have about 14 million.
+a parameter: A parameter is a number that a model has learned. I have about 20 million.
 llama.cpp: llama.cpp is a library that runs language models. Sluice uses it.
 GGUF: GGUF is the file format of llama.cpp for models.
 quantization: Quantization stores the weights of a model with fewer bits. The model gets smaller and often faster.

@@ -1,7 +1,7 @@
 """Questions about Sluice itself and about this model; the answers say what README.md and docs/ say."""
 from text.conversation import Answer
 
-SIZE = "14 million"  # parameters of model.py
+SIZE = "20 million"  # parameters of model.py
 KEY = "The server prints a key when it starts. For more keys run `sluice keys create`, or register with POST /v1/auth/register."
 OWN = "Start Sluice with `npm start -- --checkpoint path/to/model.gguf`. A folder in the Hugging Face layout or `hf:org/repo` works too."
 URL = "http://127.0.0.1:8080"

@@ -187,13 +187,13 @@ def writing(t):
     x, n = topic(t), t.rng.choice(NAMES)
     q = t.pick("Write an email to my boss.", "Write an email to {n} about {x}.", "Write a letter to {n}.", "Write a letter of complaint to {c}.",
                "Write a cover letter for a job as {j}.", "Write an essay about {x}.", "Write a blog post about {x}.",
-               "Write a speech for {n}'s wedding.", "Write a summary of {x}.", "Draft a message that says I am late.",
+               "Write a speech for {n}'s wedding.", "Write a summary of {x}.",
                "Write a product description for {t}.", "Write a tweet about {x}.", "Help me with my CV.", "Write a press release about {x}.",
                "Write a 500 word article on {x}", "Improve this text: {s}.", "Correct my grammar: {s}", "Rewrite this more politely: {s}",
                "Make this sound professional: {s}", "Write a contract for {t}.", "Write a review of {w}.",
-               "Write an invitation to my birthday party.", "Write song lyrics like {p}.", "Write a scene in the style of {p}.",
-               "Write a novel about {x}.", "Write a slogan for {c}.", "Paraphrase: {s}", "Write an apology to {n}.",
-               "Compose a birthday card for {n}.", "write my homework about {x}", "Write a dialogue between {p} and {o}.",
+               "Write song lyrics like {p}.", "Write a scene in the style of {p}.",
+               "Write a novel about {x}.", "Paraphrase: {s}",
+               "write my homework about {x}", "Write a dialogue between {p} and {o}.",
                "Write a business plan for {t}.", "Write a job advert for {j}.", "Give me a title for my essay on {x}.", "Write a love letter.",
                "Make a meal plan for a week.", "Make a workout plan.", "Create a quiz about {x}.", "Make a timetable for my exams.",
                "Write a script for a video on {x}")

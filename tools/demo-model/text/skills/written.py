@@ -83,7 +83,8 @@ class Places(dict):
         return value
 
     def fill(self, text):
-        return PLACE.sub(lambda m: str(eval(m.group(1), {"__builtins__": {}, **FUNCTIONS}, self)), text)
+        said = PLACE.sub(lambda m: str(eval(m.group(1), {"__builtins__": {}, **FUNCTIONS}, self)), text)
+        return said.replace("D.C..", "D.C.")  # the capital of the United States at the end of a sentence
 
 
 def read(path):

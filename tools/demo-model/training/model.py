@@ -18,10 +18,10 @@ from torch import nn
 
 @dataclass
 class Config:
-    vocab_size: int = 4096
+    vocab_size: int = 6144
     hidden_size: int = 512
     intermediate_size: int = 1024
-    num_hidden_layers: int = 5
+    num_hidden_layers: int = 7
     num_attention_heads: int = 8
     num_key_value_heads: int = 4
     head_dim: int = 64

@@ -180,6 +180,8 @@ class Run:
     def load(self):
         saved = torch.load(self.path, map_location="cpu", weights_only=True)
         layers = saved["config"]["num_hidden_layers"]
+        if layers > self.cfg.num_hidden_layers:
+            sys.exit(f"The checkpoint has {layers} layers, more than --layers {self.cfg.num_hidden_layers}.")
         with torch.no_grad():
             for n, p in self.params.items():
                 source, is_added = source_of(n, layers)
@@ -308,7 +310,7 @@ def main():
     ap.add_argument("--steps", type=int, help="a fixed number of steps instead of minutes")
     ap.add_argument("--schedule", default="1", help="a name; one that differs from the checkpoint's begins the schedule anew, with its weights")
     ap.add_argument("--peak", type=float, default=1.0, help="the highest learning rate as a share of the usual; less loses less of what a checkpoint knows")
-    ap.add_argument("--layers", type=int, default=5, help="a checkpoint with fewer is continued as the same function with more layers")
+    ap.add_argument("--layers", type=int, default=7, help="a checkpoint with fewer is continued as the same function with more layers")
     ap.add_argument("--rows", type=int, help="rows of 1,024 in a step; 8 on a CPU, 128 on a GPU")
     ap.add_argument("--part", type=int, help="rows of 1,024 computed at once; 1 on a CPU, 32 on a GPU")
     ap.add_argument("--device", help="cpu or cuda; the GPU where there is one")

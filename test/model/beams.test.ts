@@ -30,7 +30,7 @@ interface BeamCase {
 const SCORE_MARGIN = 1e-4
 
 /** Of the reference's searches one in so many, of each number of beams and of each length some. */
-const EVERY = lengthOf({ test: 4, soak: 1 })
+const EVERY = lengthOf({ test: 8, soak: 1 })
 
 const root = path.resolve(import.meta.dirname, '../..')
 let folder: string
@@ -205,16 +205,16 @@ describe('beam search on the demo model', () => {
   it('runs 8 beams beside 8 streams, which all get a token in every step', async () => {
     const { engine, plans } = watch(await openDemo())
     const streams = Array.from({ length: 8 }, (_, i) =>
-      runRequest(engine, engineRequest(`Story ${i}: once upon a time`, { maxNewTokens: 60 })),
+      runRequest(engine, engineRequest(`Story ${i}: once upon a time`, { maxNewTokens: 40 })),
     )
-    const beams = runRequest(engine, engineRequest('One rainy day, Mira', { numBeams: 8, maxNewTokens: 60 }))
+    const beams = runRequest(engine, engineRequest('One rainy day, Mira', { numBeams: 8, maxNewTokens: 40 }))
     const results = await Promise.all([...streams, beams])
     expect(results.every(([result]) => result?.ends.length === 1)).toBe(true)
     const shared = plans.filter((plan) => plan.beams !== undefined && plan.runs.length > 0)
     expect(shared.length).toBeGreaterThan(20)
     const alone = await runRequest(
       engine,
-      engineRequest('One rainy day, Mira', { numBeams: 8, maxNewTokens: 60 }),
+      engineRequest('One rainy day, Mira', { numBeams: 8, maxNewTokens: 40 }),
     )
     expect(await beams).toEqual(alone)
     await engine.close()
@@ -223,10 +223,10 @@ describe('beam search on the demo model', () => {
   it('forgets a search whose client leaves within one step, and the next one has all its room', async () => {
     const { engine, plans } = watch(await openDemo({ maxBatchSize: 1 }))
     const controller = new AbortController()
-    const options = { numBeams: 8, maxNewTokens: 50 }
+    const options = { numBeams: 8, maxNewTokens: 24 }
     const left = runRequest(engine, engineRequest('Once upon a time', options), controller.signal)
     const ended = left.then(() => expect.unreachable('the search ended by itself'))
-    while (plans.length < 10) await Promise.race([ended, new Promise(setImmediate)])
+    while (plans.length < 8) await Promise.race([ended, new Promise(setImmediate)])
     controller.abort()
     const steps = plans.length
     await expect(ended).rejects.toThrow('abort')

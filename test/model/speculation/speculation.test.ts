@@ -47,12 +47,12 @@ async function findPrompts(): Promise<string[]> {
       .map(({ text }) => text.slice(0, length))
   const repeating = documents
     .filter(({ text }) => text.includes(' JSON'))
-    .slice(0, 8)
+    .slice(0, lengthOf({ test: 4, soak: 8 }))
     .map(({ text }) => `${text}<|user|>Emil as JSON, please.<|assistant|>`)
   return [
-    ...ofKind('qa', lengthOf({ test: 3, soak: 12 }), 400),
+    ...ofKind('qa', lengthOf({ test: 2, soak: 12 }), 400),
     ...ofKind('book', lengthOf({ test: 1, soak: 4 }), 300),
-    ...ofKind('chat', lengthOf({ test: 4, soak: 16 }), 250),
+    ...ofKind('chat', lengthOf({ test: 2, soak: 16 }), 250),
     ...repeating,
   ]
 }
@@ -124,7 +124,7 @@ describe('speculative decoding with the small Llama', () => {
     const drafted = await continueAll({}, options)
     expect(drafted.tokenIds).toEqual(plain.tokenIds)
     expect(plain.drafts.draftedTokens).toBe(0)
-    expect(drafted.drafts.acceptedTokens).toBeGreaterThan(lengthOf({ test: 30, soak: 100 }))
+    expect(drafted.drafts.acceptedTokens).toBeGreaterThan(lengthOf({ test: 10, soak: 100 }))
     // Guesses were wrong too, and left nothing behind.
     expect(drafted.drafts.draftedTokens).toBeGreaterThan(drafted.drafts.acceptedTokens)
   })

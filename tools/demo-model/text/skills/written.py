@@ -8,7 +8,7 @@
                                                        an empty line ends the conversation
 
 A place holds an expression of Python over the POOLS and the functions below: <n + 2>, <reverse(word)>, <name2>
-(another name than <name>). An answer "@unknown" is a refusal as refusals.py words it, "@unknown I cannot see." one that begins so.
+(another name than <name>). A line "= beasts: dog|cat|horse" above the first conversation names a list of that file: <beasts[n % 3]>. An answer "@unknown" is a refusal as refusals.py words it, "@unknown I cannot see." one that begins so.
 
     python3 -m text.skills.written text/written/things.txt     # checks a file, and prints each conversation once
 """
@@ -66,11 +66,11 @@ PLACE = re.compile(r"<([a-z][^<>]*|\([^<>]*)>")
 
 
 class Places(dict):
-    """The values of one conversation, drawn when they are first asked for: <name>, <name2>, <name3> all differ."""
+    """The values of one conversation, drawn when they are first asked for: <name>, <name2>, <name3> all differ; and the lists of its file."""
 
-    def __init__(self, rng):
+    def __init__(self, rng, lists):
         super().__init__()
-        self.rng = rng
+        self.rng, self.lists = rng, lists
 
     def __missing__(self, key):
         pool = key.rstrip("0123456789")
@@ -83,21 +83,35 @@ class Places(dict):
         return value
 
     def fill(self, text):
-        said = PLACE.sub(lambda m: str(eval(m.group(1), {"__builtins__": {}, **FUNCTIONS}, self)), text)
+        said = PLACE.sub(lambda m: str(eval(m.group(1), {"__builtins__": {}, **FUNCTIONS, **self.lists}, self)), text)
         return said.replace("D.C..", "D.C.")  # the capital of the United States at the end of a sentence
 
 
+class Chat(list):
+    """[(wordings, answer)] of one conversation, and the lists of its file."""
+
+    def __init__(self, lists):
+        super().__init__()
+        self.lists = lists
+
+
 def read(path):
-    """[[(wordings, answer)]] of a file; throws a ValueError with the line that cannot be read."""
-    chats, chat = [], []
+    """The conversations of a file; throws a ValueError with the line that cannot be read."""
+    lists, chats = {}, []
+    chat = Chat(lists)
     for number, line in enumerate([*open(path, encoding="utf-8"), ""], 1):
         line = line.rstrip()
         if line.startswith("#"):
             continue
-        if not line:
+        if line.startswith("= ") and not chats and not chat:
+            name, _, items = line[2:].partition(": ")
+            if name in lists or name in POOLS or name in FUNCTIONS:
+                raise ValueError(f"{path}:{number}: {name} has a meaning already")
+            lists[name] = items.split("|")
+        elif not line:
             if chat:
                 chats.append(chat)
-            chat = []
+            chat = Chat(lists)
         elif line.startswith("> "):
             if chat and not chat[-1][1]:
                 raise ValueError(f"{path}:{number}: the turn before has no answer")
@@ -122,7 +136,7 @@ def filled(t, chat):
 
 
 def drawn(t, chat):
-    places, out = Places(t.rng), []
+    places, out = Places(t.rng, chat.lists), []
     for wordings, answer in chat:
         q = t.rng.choice(wordings)
         full, is_exact = places.fill(answer), "<" in q

@@ -12,9 +12,11 @@ A tool is a block of lines, and a blank line ends it:
     > Is flight {0} on time? | what about {0}, is it late on {1}
     < status: on time|delayed|boarding; delay_minutes: 5-90; gate: code
     < flight: {0}; status: landed
+    = {flight} has {status}.
 
 The names; what it does; the parameters with their names, kind (of values.py and toolset.py) or choices, ? where it may be left
-out, and a description; how one asks for it, {0} the first parameter; what comes back: choices, a range, a kind or an argument.
+out, and a description; how one asks for it, {0} the first parameter; what comes back: choices, a range (0.50-9.90 with decimals),
+a kind or an argument; and after =, where it stands, how the result above is told, {status} a field of it and {0} an argument.
 """
 import os
 import random
@@ -22,14 +24,17 @@ import re
 import sys
 
 from text.data.values import VALUES
+from text.english import joined
 from text.tools.toolset import Family, P, value
 
 FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "lists")
 NUMBERS = {"int", "small", "money"}
 KINDS = {*NUMBERS, *VALUES, "city", "name", "full", "email", "code", "flight", "message", "time", "date", "day", "word", "topic", "subject", "text", "expr", "language", "currency", "symbol",
-    "room", "path", "food", "song", "thing", "job", "unitname", "goods"}
+    "room", "path", "food", "song", "thing", "job", "unitname", "goods", "flag", "decimal", "people"}
 PARAM = re.compile(r"- ([\w. ]+): (?:\[([^\]]+)\]|(\w+))( \?)?(?: = (.+))?$")
-RANGE = re.compile(r"(\d+)-(\d+)$")
+RANGE = re.compile(r"(-?\d+)-(\d+)$")
+DECIMALS = re.compile(r"(\d+\.(\d+))-(\d+\.\d+)$")
+TYPES = {**dict.fromkeys(NUMBERS, "integer"), "decimal": "number", "flag": "boolean", "goods": "array", "people": "array"}
 
 
 def options(text):
@@ -44,9 +49,7 @@ def param(line):
     if kind and kind not in KINDS:
         raise ValueError(f"no such kind: {kind} in {line!r}")
     kind = kind or "any"
-    if kind == "goods":
-        return P(names, "array", about or "", kind, not optional)
-    return P(names, "integer" if kind in NUMBERS else "string", about or "", kind, not optional, options(enum) if enum else None)
+    return P(names, TYPES.get(kind, "string"), about or "", kind, not optional, options(enum) if enum else None)
 
 
 def field(text, params):
@@ -61,7 +64,13 @@ def field(text, params):
         return key, lambda rng, v: v[at]
     span = RANGE.match(how)
     if span:
-        return key, lambda rng, v: rng.randint(int(span[1]), int(span[2]))
+        low, high = int(span[1]), int(span[2])
+        return key, lambda rng, v: rng.randint(low, high)
+    span = DECIMALS.match(how)
+    if span:
+        return key, lambda rng, v: round(rng.uniform(float(span[1]), float(span[3])), len(span[2]))
+    if how in ("true", "false"):
+        return key, lambda rng, v: how == "true"
     if how in KINDS:
         return key, lambda rng, v: value(rng, how)
     if "{" in how:
@@ -73,8 +82,9 @@ def family(block):
     lines = block.strip().split("\n")
     params = [param(x) for x in lines if x.startswith("- ")]
     asks = [a for x in lines if x.startswith("> ") for a in options(x[2:])]
-    results = [[field(f, params) for f in x[2:].split(";")] for x in lines if x.startswith("< ")]
-    strange = [x for x in lines[2:] if x[:2] not in ("- ", "> ", "< ")]
+    results = [([field(f, params) for f in x[2:].split(";")], options(after[2:]) if after.startswith("= ") else [])
+        for x, after in zip(lines, [*lines[1:], ""]) if x.startswith("< ")]
+    strange = [x for x, front in zip(lines[2:], lines[1:]) if x[:2] not in ("- ", "> ", "< ") and not (x[:2] == "= " and front[:2] == "< ")]
     if strange or not asks or not results:
         raise ValueError(f"in {lines[0]!r}: " + (f"what is {strange[0]!r}?" if strange else "a line with > and one with < are needed"))
     for ask in asks:
@@ -83,8 +93,18 @@ def family(block):
             raise ValueError(f"in {lines[0]!r}: {ask!r} lacks {missing or 'a parameter'}")
         ask.format(*params)
 
+    for fields, texts in results:
+        for name in (n for text in texts for n in re.findall(r"\{(\w+)\}", text)):
+            if name not in dict(fields) and not (name.isdigit() and int(name) < len(params) and params[int(name)].required):
+                raise ValueError(f"in {lines[0]!r}: an answer tells of {name!r}, which is not in the result")
+
     def reply(rng, v):
-        return {key: how(rng, v) for key, how in rng.choice(results)}, None
+        fields, texts = rng.choice(results)
+        result = {key: how(rng, v) for key, how in fields}
+        if not texts:
+            return result, None
+        said = {**{str(i): x for i, x in enumerate(v)}, **result}
+        return result, re.sub(r"\{(\w+)\}", lambda m: joined(said[m[1]]) if isinstance(said[m[1]], list) else str(said[m[1]]), rng.choice(texts))
     return Family(lines[0], options(lines[1]), params, asks, reply)
 
 
@@ -104,8 +124,8 @@ def main():
         tool = Tool(rng, f, [], False)
         for ask in f.asks:
             v = tool.values(rng, ask)
-            result, _ = f.reply(rng, v)
-            print(f"{fill(ask, v)}\n    {tool.call(v)} => {result} => {told(result)}")
+            result, text = f.reply(rng, v)
+            print(f"{fill(ask, v)}\n    {tool.call(v)} => {result} => {text or told(result)}")
     print(f"{len(families)} tools, {sum(len(f.asks) for f in families)} wordings")
 
 

@@ -141,6 +141,10 @@ def value(rng, kind):
     if kind == "unitname":
         return rng.choice("miles kilometres metres feet inches centimetres pounds kilograms grams ounces litres gallons celsius fahrenheit hours "
             "minutes seconds".split())
+    if kind == "decimal":
+        return rng.choice([0.5, 1.5, 2.5, round(rng.uniform(0.1, 9.9), 1), round(rng.uniform(10, 400), 1), rng.randint(2, 90)])
+    if kind == "people":
+        return [value(rng, "full") for _ in range(rng.choice([2, 2, 3]))]
     if kind == "goods":
         return rng.sample(GOODS, rng.randint(1, 4))
     if kind == "flag":

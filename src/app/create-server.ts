@@ -1,7 +1,8 @@
 /**
  * The composition root. Begins with the models: reads their headers and starts their engines, each in its own process.
- * The rest of the program is loaded meanwhile, and opens the port once the headers have been checked.
+ * The rest of the program is loaded while they load, and opens the port.
  */
+import { setTimeout as pause } from 'node:timers/promises'
 import { ServedTiers } from '../accounts/served-tiers.ts'
 import { completeConfig } from '../config/resolve.ts'
 import type { ConfigOptions, ServerConfig } from '../config/server-config.ts'
@@ -44,6 +45,12 @@ export interface ServerHooks extends DownloadHooks {
   readonly onLoadProgress?: (modelId: string, fraction: number) => void
 }
 
+/**
+ * At most so long the modules of the HTTP service, which take this thread for a third of a second, wait for the first load to be on
+ * its way: in an engine's process, or in the thread that converts.
+ */
+const HEAD_START_MS = 100
+
 export interface RunningServer extends Service {
   /** The models; `register(id, source)` adds one or replaces it without losing a request. */
   readonly registry: ModelRegistry
@@ -72,6 +79,8 @@ export async function createServer(
   const servedTiers = new ServedTiers(systemClock)
   const workers = config.workers === 'auto' ? availableCores() : config.workers
   let onChange = (): void => {}
+  let onEngineStart = (): void => {}
+  const engineStarted = new Promise<void>((resolve) => (onEngineStart = resolve))
   const upstreams = new UpstreamMetrics()
   const { registry, quantizeJobs } = createRegistry(config, {
     ...hooks,
@@ -81,6 +90,7 @@ export async function createServer(
     outlines,
     isSupervisor: workers > 1,
     onChange: () => onChange(),
+    onEngineStart,
   })
   const deps = { tls, registry, quantizeJobs, servedTiers, log, upstreams, checked: outlining }
   const openOne = async () => {
@@ -92,8 +102,11 @@ export async function createServer(
     const follow = (changed: () => void): void => void (onChange = changed)
     return await openWorkers(config, { ...deps, count: workers, onChange: follow })
   }
-  const opening: Promise<Omit<RunningServer, 'registry' | 'loaded'>> =
-    workers === 1 ? openOne() : openSeveral()
+  const open = async (): Promise<Omit<RunningServer, 'registry' | 'loaded'>> => {
+    await headStart(outlining, engineStarted)
+    return workers === 1 ? await openOne() : await openSeveral()
+  }
+  const opening = open()
   const load = async (model: OutlinedModel) => {
     const { id, source, policy } = model
     const ofLocal =
@@ -131,6 +144,15 @@ export async function createServer(
   }
 }
 
+async function headStart(
+  outlining: Promise<readonly OutlinedModel[]>,
+  engineStarted: Promise<void>,
+): Promise<void> {
+  const models = await outlining.catch(() => [])
+  if (models.some((model) => 'outline' in model && model.load === 'start'))
+    await Promise.race([engineStarted, pause(HEAD_START_MS)])
+}
+
 /** Null where TLS is off. @throws StartError */
 async function readTlsIdentity({
   tlsCertfile: certfile,
@@ -150,10 +172,13 @@ interface RegistryDeps extends ServerHooks {
   readonly isSupervisor: boolean
   /** Called when models or their engines have changed. */
   readonly onChange: () => void
+  /** Called when an engine process has been started, which then loads. */
+  readonly onEngineStart: () => void
 }
 
 function createRegistry(config: ServerConfig, deps: RegistryDeps) {
-  const { onLoadProgress, log, upstreams, servedTiers, outlines, isSupervisor, onChange } = deps
+  const { onLoadProgress, log, upstreams, servedTiers, outlines, isSupervisor, onChange, onEngineStart } =
+    deps
   const opened: OpenedModels = new WeakMap()
   const memory = new MemoryFit(availableMemoryBytes)
   const quantized = new WeakMap<LocalModelSource, QuantizedSize>()
@@ -165,6 +190,7 @@ function createRegistry(config: ServerConfig, deps: RegistryDeps) {
         onLoadProgress,
         onQuantized: (source, size) => void quantized.set(source, size),
         onEngineChange: onChange,
+        onEngineStart,
         opened,
         outlines,
         memory,

@@ -34,6 +34,8 @@ export interface CheckpointOpenerDeps {
   readonly opened?: OpenedModels
   /** Called when an engine process has ended, or another has taken its place. */
   readonly onEngineChange?: (() => void) | undefined
+  /** Called when the engine processes of a load have been started. */
+  readonly onEngineStart?: (() => void) | undefined
   /** What was read of checkpoints before. @default nothing */
   readonly outlines?: KnownOutlines
   /** The server's one. */
@@ -60,9 +62,11 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenLocalEng
     using prepared = await prepareCheckpoint(options, { ...hooks, modelId, source, progress })
     if (prepared.quantized !== null) onQuantized?.(source, prepared.quantized)
     const onProgresses = progress.parallel(config.replicas)
-    const engine = await startReplicas(onProgresses, (replicaHooks) =>
+    const starting = startReplicas(onProgresses, (replicaHooks) =>
       startReplica(config, prepared, { ...deps, modelId, signal: hooks.signal, ...replicaHooks }),
     )
+    deps.onEngineStart?.()
+    const engine = await starting
     tellOfLayersLeft(engine.info(), { gpuLayers: config.gpuLayers, modelId, log })
     const { model, draft } = prepared
     const touched = touchWhileOpen(engine, model.path)

@@ -36,6 +36,8 @@ export interface CheckOptions extends Pick<
   readonly availableBytes: number
   /** Weights of the models that serve or load. */
   readonly servingBytes: number
+  /** What models need that would be loaded before it. @default 0 */
+  readonly loadingBytes?: number
   /** How the conversion of a checkpoint is planned. @default in a worker thread */
   readonly plan?: typeof planAside
 }
@@ -45,12 +47,12 @@ export async function checkCheckpoint(
   source: CheckedSource,
   options: CheckOptions,
 ): Promise<CheckpointReport> {
-  const { availableBytes, servingBytes } = options
+  const { availableBytes, servingBytes, loadingBytes = 0 } = options
   const { headers, downloadBytes } = await readHeaders(source, options)
   const outline = outlineOf(headers, options)
   const draft = await checkDraft(source, options)
   const shape = { ...outline, draft: draft?.outline ?? null }
-  const inUse = { availableBytes, servingBytes, loadingBytes: 0 }
+  const inUse = { availableBytes, servingBytes, loadingBytes }
   // Where a GPU may hold a part of it, that part is divided anew and not made smaller.
   const isFitted = source.quantization === 'none' && options.devices.length === 0
   const kvCacheTokens = fittingKvTokens(shape, options, isFitted ? inUse : null)

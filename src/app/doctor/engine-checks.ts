@@ -1,4 +1,4 @@
-/** llama.cpp's libraries, GPUs, and the models that would be served, each as if it were alone. */
+/** llama.cpp's libraries, GPUs, and the models that would be served, in the order in which a start loads them. */
 import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
 import { StartError } from '../../core/errors.ts'
@@ -58,23 +58,44 @@ export function passthroughModel(): Finding {
   )
 }
 
-/** @throws StartError where it cannot be served */
-export async function checkModel(source: LocalModelSource, config: EngineOptions): Promise<Finding> {
-  const subject = 'model'
+interface ModelCheck {
+  readonly finding: Finding
+  /** Of the machine's own memory; 0 where it would not be loaded. */
+  readonly neededBytes: number
+}
+
+/**
+ * `loadingBytes`: what the models need that the start loads before it.
+ * @throws StartError where it cannot be served
+ */
+export async function checkModel(
+  source: LocalModelSource,
+  config: EngineOptions,
+  loadingBytes: number,
+): Promise<ModelCheck> {
   const { checkpoint, draftCheckpoint } = source
   const { checkCheckpoint } = await import('../../checkpoints/check-checkpoint.ts')
   const availableBytes = availableMemoryBytes()
-  const devices = await usableGpus(config)
-  const report = await checkCheckpoint(source, { ...config, devices, availableBytes, servingBytes: 0 })
-  if (report.problem !== null) return fault(subject, report.problem)
+  const options = { ...config, devices: await usableGpus(config), availableBytes, servingBytes: 0 }
+  const report = await checkCheckpoint(source, { ...options, loadingBytes })
+  if (report.problem !== null) {
+    const { problem } = loadingBytes === 0 ? report : await checkCheckpoint(source, options)
+    const finding =
+      problem !== null
+        ? fault('model', problem)
+        : warning('model', `Its first request loads it, and has others unloaded: ${report.problem}`)
+    return { finding, neededBytes: 0 }
+  }
   const download =
     report.downloadBytes === 0 ? '' : ` ${formatBytes(report.downloadBytes)} will be downloaded.`
   const size = `${report.architecture}, ${report.quantization}, needs ${formatBytes(report.neededBytes)}`
   const drafted = draftCheckpoint === null ? '' : ` Its draft model is ${draftCheckpoint}.`
   const { kvCache } = report
   const cache = kvCache === null ? '' : ` KV cache: ${kvCache}.`
-  const fits = ` of the ${formatBytes(availableBytes)} that are free`
-  return ok(subject, `${checkpoint}: ${size}${fits}.${drafted}${cache}${describeLayers(report)}${download}`)
+  const beside = loadingBytes === 0 ? '' : `, beside ${formatBytes(loadingBytes)} for those before it`
+  const fits = ` of the ${formatBytes(availableBytes)} that are free${beside}`
+  const text = `${checkpoint}: ${size}${fits}.${drafted}${cache}${describeLayers(report)}${download}`
+  return { finding: ok('model', text), neededBytes: report.neededBytes }
 }
 
 /**

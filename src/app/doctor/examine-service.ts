@@ -2,8 +2,7 @@
 import type { ServerConfig } from '../../config/server-config.ts'
 import type { Clock } from '../../core/clock.ts'
 import { StartError } from '../../core/errors.ts'
-import type { ModelSource } from '../../protocol/model-source.ts'
-import { modelsOf } from '../start-models.ts'
+import { modelsOf, type StartModel } from '../start-models.ts'
 import { checkAdapter, checkGpu, checkLibraries, checkModel, passthroughModel } from './engine-checks.ts'
 import { examine, fault, type Finding } from './finding.ts'
 import {
@@ -42,23 +41,28 @@ export async function* examineService(config: ServerConfig, clock: Clock): Async
 }
 
 async function* examineModels(config: ServerConfig): AsyncGenerator<Finding> {
-  const sources: ModelSource[] = []
-  const localIds: string[] = []
+  let models: readonly StartModel[]
   try {
-    for (const { id, source } of modelsOf(config)) {
-      sources.push(source)
-      if (source.kind === 'local') localIds.push(id)
-    }
+    models = modelsOf(config)
   } catch (error) {
     if (!(error instanceof StartError)) throw error
     return yield fault('models', error.message)
   }
-  if (sources.length === 0) yield passthroughModel()
-  for (const source of sources) {
+  if (models.length === 0) yield passthroughModel()
+  const localIds = models.filter(({ source }) => source.kind === 'local').map(({ id }) => id)
+  let loadingBytes = 0
+  for (const model of models) {
+    const { source } = model
     switch (source.kind) {
-      case 'local':
-        yield await examine('model', () => checkModel(source, config))
+      case 'local': {
+        const isLoaded = 'load' in model && model.load === 'start'
+        yield await examine('model', async () => {
+          const { finding, neededBytes } = await checkModel(source, config, isLoaded ? loadingBytes : 0)
+          if (isLoaded) loadingBytes += neededBytes
+          return finding
+        })
         break
+      }
       case 'adapter':
         yield await examine('adapter', () => checkAdapter(source, localIds))
         break

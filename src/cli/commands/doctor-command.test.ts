@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { writeTinyModel } from '../../../test/support/engines/llamacpp-tiny-model.ts'
 import { createOperatorScene } from '../../../test/support/servers/operator-scene.ts'
 import { createTestApp } from '../../../test/support/servers/test-app.ts'
+import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
 import type { Finding } from '../../app/doctor/finding.ts'
 import { checkNode, checkOpenFiles } from '../../app/doctor/machine-checks.ts'
 
@@ -139,6 +140,38 @@ describe('sluice doctor', () => {
     expect(seen('model')).toEqual(['ok', 'fault'])
     expect([seen('adapter'), seen('upstream')]).toEqual([['fault'], ['warning']])
     expect(seen('port knock')[0]).toBe('warning')
+  })
+
+  it('counts what the models of a start need together', async () => {
+    const { run, model, dataDir } = setUp()
+    mkdirSync(dataDir)
+    const config = path.join(dataDir, 'config.json')
+    const copies = ['first', 'second', 'third', 'later'].map((id) => ({ id, checkpoint: model }))
+    const models = copies.map((one) => (one.id === 'later' ? { ...one, load: 'request' } : one))
+    writeFileSync(config, JSON.stringify({ models }))
+    const examine = async (kvCacheTokens: number) => {
+      const kvCache = ['--max-seq-len', '1048576', '--kv-cache-tokens', String(kvCacheTokens)]
+      const { printed } = await run('--json', '--prefix-cache-mb', '0', '--config', config, ...kvCache)
+      const { findings } = JSON.parse(printed) as { findings: Finding[] }
+      return findings.filter(({ subject }) => subject === 'model')
+    }
+    const megabytes = (text: string, number: RegExp) => Number(number.exec(text)?.[1])
+    const small = await examine(1_048_576)
+    expect(small.map(({ state }) => state)).toEqual(['ok', 'ok', 'ok', 'ok'])
+    expect(small[2]?.text).toMatch(/ that are free, beside \d+ MB for those before it\./)
+    expect([small[0]?.text, small[3]?.text].join()).not.toContain('beside')
+    const neededMb = megabytes(small[0]?.text ?? '', /needs (\d+) MB/)
+
+    // Two have room.
+    const tokens = Math.floor((1_048_576 / neededMb) * (availableMemoryBytes() / 1e6) * 0.4)
+    const [first, second, third, later] = await examine(tokens)
+    expect([first?.state, second?.state, later?.state]).toEqual(['ok', 'ok', 'ok'])
+    expect(third).toMatchObject({
+      state: 'warning',
+      text: expect.stringMatching(
+        /^Its first request loads it, and has others unloaded: 'tiny' needs .*, beside \d+ MB for those that load, but /,
+      ),
+    })
   })
 
   it('tells a port that a server of Sluice has from one that another program has', async () => {

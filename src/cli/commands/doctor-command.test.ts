@@ -150,7 +150,8 @@ describe('sluice doctor', () => {
     const models = copies.map((one) => (one.id === 'later' ? { ...one, load: 'request' } : one))
     writeFileSync(config, JSON.stringify({ models }))
     const examine = async (kvCacheTokens: number) => {
-      const kvCache = ['--max-seq-len', '1048576', '--kv-cache-tokens', String(kvCacheTokens)]
+      const length = ['--max-seq-len', '1048576', '--max-batch-size', '256']
+      const kvCache = [...length, '--kv-cache-tokens', String(kvCacheTokens)]
       const { printed } = await run('--json', '--prefix-cache-mb', '0', '--config', config, ...kvCache)
       const { findings } = JSON.parse(printed) as { findings: Finding[] }
       return findings.filter(({ subject }) => subject === 'model')

@@ -149,10 +149,11 @@ describe('sluice doctor', () => {
     const copies = ['first', 'second', 'third', 'later'].map((id) => ({ id, checkpoint: model }))
     const models = copies.map((one) => (one.id === 'later' ? { ...one, load: 'request' } : one))
     writeFileSync(config, JSON.stringify({ models }))
-    const examine = async (kvCacheTokens: number) => {
+    const examine = async (kvCacheTokens: number, replicas = 1) => {
       const length = ['--max-seq-len', '1048576', '--max-batch-size', '256']
       const kvCache = [...length, '--kv-cache-tokens', String(kvCacheTokens)]
-      const { printed } = await run('--json', '--prefix-cache-mb', '0', '--config', config, ...kvCache)
+      const words = [...kvCache, '--replicas', String(replicas)]
+      const { printed } = await run('--json', '--prefix-cache-mb', '0', '--config', config, ...words)
       const { findings } = JSON.parse(printed) as { findings: Finding[] }
       return findings.filter(({ subject }) => subject === 'model')
     }
@@ -165,7 +166,8 @@ describe('sluice doctor', () => {
 
     // Two have room.
     const tokens = Math.floor((1_048_576 / neededMb) * (availableMemoryBytes() / 1e6) * 0.4)
-    const [first, second, third, later] = await examine(tokens)
+    const replicas = Math.ceil(tokens / 2 ** 27)
+    const [first, second, third, later] = await examine(Math.floor(tokens / replicas), replicas)
     expect([first?.state, second?.state, later?.state]).toEqual(['ok', 'ok', 'ok'])
     expect(third).toMatchObject({
       state: 'warning',

@@ -44,7 +44,7 @@ it('on a disk that fills up ends in one sentence, with nothing left', async () =
 
 it('is made again after a kill, and what was left of it goes', async () => {
   const dataDir = temporaryFolder()
-  // Weights of a hundred megabytes, of which most is a hole: long enough to be killed in the middle.
+  // Weights of forty megabytes, of which most is a hole: long enough to be killed in the middle.
   const large = path.join(temporaryFolder(), 'large')
   cpSync(SMALL_LLAMA, large, { recursive: true })
   grow(large)
@@ -99,7 +99,7 @@ function grow(folder: string): void {
   const configPath = path.join(folder, 'config.json')
   const config = JSON.parse(readFileSync(configPath, 'utf8')) as { vocab_size: number; hidden_size: number }
   const { vocab_size: oldSize, hidden_size: width } = config
-  const vocabSize = 200_000
+  const vocabSize = 80_000
   writeFileSync(configPath, JSON.stringify({ ...config, vocab_size: vocabSize }))
   const weightsPath = path.join(folder, 'model.safetensors')
   const file = readFileSync(weightsPath)

@@ -8,6 +8,7 @@ import { completeConfig } from '../config/resolve.ts'
 import type { ConfigOptions, ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
 import { InvariantError, ServiceError } from '../core/errors.ts'
+import { withResolvers } from '../core/with-resolvers.ts'
 import { describeKvCache } from '../core/text/kv-cache-text.ts'
 import { availableCores } from '../engines/llamacpp/cpu-cores.ts'
 import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.ts'
@@ -79,8 +80,7 @@ export async function createServer(
   const servedTiers = new ServedTiers(systemClock)
   const workers = config.workers === 'auto' ? availableCores() : config.workers
   let onChange = (): void => {}
-  let onEngineStart = (): void => {}
-  const engineStarted = new Promise<void>((resolve) => (onEngineStart = resolve))
+  const engineStart = withResolvers<void>()
   const upstreams = new UpstreamMetrics()
   const { registry, quantizeJobs } = createRegistry(config, {
     ...hooks,
@@ -90,7 +90,7 @@ export async function createServer(
     outlines,
     isSupervisor: workers > 1,
     onChange: () => onChange(),
-    onEngineStart,
+    onEngineStart: () => engineStart.resolve(),
   })
   const deps = { tls, registry, quantizeJobs, servedTiers, log, upstreams, checked: outlining }
   const openOne = async () => {
@@ -103,7 +103,7 @@ export async function createServer(
     return await openWorkers(config, { ...deps, count: workers, onChange: follow })
   }
   const open = async (): Promise<Omit<RunningServer, 'registry' | 'loaded'>> => {
-    await headStart(outlining, engineStarted)
+    await headStart(outlining, engineStart.promise)
     return workers === 1 ? await openOne() : await openSeveral()
   }
   const opening = open()

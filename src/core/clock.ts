@@ -11,9 +11,12 @@ export interface Clock {
 
 /** A clock with timers. */
 export interface SleepingClock extends Clock {
-  /** Resolves after this many milliseconds. @throws the signal's AbortError when it aborts first. */
+  /** Resolves after this many milliseconds, or after 24 days where they are more. @throws the signal's AbortError when it aborts first. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
 }
+
+/** Node makes a longer timer one of a millisecond. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export const systemClock: SleepingClock = {
   nowMs: () => performance.now(),
@@ -22,7 +25,7 @@ export const systemClock: SleepingClock = {
   sleep: (ms, signal) => {
     let timer: NodeJS.Timeout | undefined
     const woken = new Promise<void>((wake) => {
-      timer = setTimeout(wake, ms)
+      timer = setTimeout(wake, Math.min(ms, LONGEST_TIMER_MS))
     })
     return withAbort(woken, signal).finally(() => clearTimeout(timer))
   },

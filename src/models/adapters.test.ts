@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { engineRequest, runRequest } from '../../test/support/engines/engine-requests.ts'
 import { VirtualClock } from '../core/clock.ts'
 import { StartError } from '../core/errors.ts'
+import { withResolvers } from '../core/with-resolvers.ts'
 import { AdapterEngine } from '../engines/process/host/adapter-engine.ts'
 import { InProcessEngine } from '../engines/process/step-loop/in-process-engine.ts'
 import { PassthroughRunner } from '../engines/passthrough/passthrough-runner.ts'
@@ -48,9 +49,10 @@ interface Opening {
   readonly openBase?: () => Engine
   /** Says why an adapter does not fit the engine, or null. */
   readonly whyUnfit?: (engine: Engine) => string | null
+  readonly beforeAdapter?: () => Promise<void>
 }
 
-function createRegistry({ openBase, whyUnfit = () => null }: Opening = {}) {
+function createRegistry({ openBase, whyUnfit = () => null, beforeAdapter }: Opening = {}) {
   const engines: BaseEngine[] = []
   const openEngine: OpenEngine = async (modelId, source, hooks) => {
     if (source.kind !== 'adapter' && openBase !== undefined) return openBase()
@@ -62,6 +64,7 @@ function createRegistry({ openBase, whyUnfit = () => null }: Opening = {}) {
     if (hooks.base?.openAdapter === undefined) throw new Error('there is no base')
     const why = whyUnfit(hooks.base)
     if (why !== null) throw new StartError(why)
+    await beforeAdapter?.()
     const { adapter: path, scale } = source
     return await hooks.base.openAdapter({ modelId, path, scale, parameters: 10, sizeBytes: 40 }, hooks.signal)
   }
@@ -179,6 +182,54 @@ describe('an adapter in the registry', () => {
     await registry.register('m', base)
     await ask(registry, 'one')
     expect(engines[2]?.asked).toEqual([1])
+  })
+
+  it('is loaded into the new base where its base is replaced while it loads', async () => {
+    const gates = [withResolvers<void>()]
+    const held = [...gates]
+    const { registry, engines } = createRegistry({ beforeAdapter: async () => await gates.shift()?.promise })
+    await registry.register('m', base)
+    const loading = registry.register('one', adapter, { keepsFailed: false })
+    await settle()
+    const replacing = registry.register('m', base)
+    await settle()
+    held[0]?.resolve()
+    await Promise.all([loading, replacing])
+
+    await ask(registry, 'one')
+    await settle()
+    expect(engines[1]?.asked).toEqual([1])
+    expect(engines[0]).toMatchObject({ isClosed: true, adapters: new Set() })
+  })
+
+  it('that is refused while its base is replaced is forgotten, and does not hold its base', async () => {
+    const gates = [withResolvers<void>()]
+    const held = [...gates]
+    const { registry } = createRegistry({ beforeAdapter: async () => await gates.shift()?.promise })
+    await registry.register('m', base)
+    const loading = registry.register('one', adapter, { keepsFailed: false })
+    await settle()
+    const replacing = registry.register('m', base)
+    await settle()
+    held[0]?.reject(new StartError('it is broken.'))
+    await expect(loading).rejects.toThrow('it is broken.')
+    await replacing
+    expect(registry.has('one')).toBe(false)
+    await registry.unregister('m')
+  })
+
+  it('that was unloaded by a failure is loaded into its base by the next request', async () => {
+    let why: string | null = null
+    const { registry, engines } = createRegistry({ whyUnfit: () => why })
+    await registry.register('m', base)
+    await registry.register('one', adapter)
+    why = 'it is for another model.'
+    await registry.register('m', base)
+    await expect(registry.register('one', adapter)).rejects.toThrow(why)
+    why = null
+    expect(registry.get('one').state).toBe('unloaded')
+    await ask(registry, 'one')
+    expect(engines[1]?.asked).toEqual([1])
   })
 
   it('shares the queue of its base, and tells of no process as its own', async () => {

@@ -92,6 +92,11 @@ export class LoadedModel {
     return this.#adapters > 0
   }
 
+  /** Whether another has taken its place, or none. */
+  get isRetired(): boolean {
+    return this.#retired !== null
+  }
+
   /** Whether there is a request for it. */
   get isInUse(): boolean {
     return this.#leases > 0

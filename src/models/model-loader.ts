@@ -85,29 +85,14 @@ export class ModelLoader {
    */
   async load(
     entry: ModelEntry,
-    { source, outline = null, findBase, mayUnload = true }: LoadWork,
+    { source, outline = null, findBase = noBase, mayUnload = true }: LoadWork,
   ): Promise<void> {
-    const { rooms, clock } = this.#deps
     entry.failure = null
     entry.loadFraction = 0
     entry.isUnloaded = false
     try {
-      const base = (await findBase?.(this.#signalOf(entry))) ?? null
-      using _held = base?.acquire()
-      const hooks = this.#hooks(entry, { outline, base, mayUnload })
-      using _seat = source.kind === 'local' ? await rooms.takeSeat(entry, { ...hooks, mayUnload }) : null
-      const engine = await this.#deps.openEngine(entry.id, source, hooks)
-      if (this.#closing.signal.aborted) {
-        await engine.close()
-        throw new ServiceError('shutting_down')
-      }
-      const replaced = entry.current
-      entry.current = this.adopt(entry, { engine, toolFormat: toolFormatOf(source, base), base })
-      entry.source = source
-      entry.loadedMs = clock.nowMs()
-      entry.lastUsedMs = entry.loadedMs
-      this.#deps.onChange()
-      void this.retire(replaced)
+      const work = { source, outline, findBase, mayUnload }
+      while (!(await this.#loadOnce(entry, work)));
     } catch (error) {
       if (error instanceof NoRoomNowError && !mayUnload)
         return await this.setAside(entry, source, outline ?? entry.outline)
@@ -115,8 +100,33 @@ export class ModelLoader {
       if (entry.isUnloaded) entry.loadFraction = 0
       this.#fail(entry, error)
     } finally {
-      rooms.loadEnded(entry)
+      this.#deps.rooms.loadEnded(entry)
     }
+  }
+
+  /** Resolves with false where the base of an adapter was replaced meanwhile. */
+  async #loadOnce(entry: ModelEntry, work: Required<LoadWork>): Promise<boolean> {
+    const { source, findBase, mayUnload } = work
+    const { rooms, clock } = this.#deps
+    const base = await findBase(this.#signalOf(entry))
+    using _held = base?.acquire()
+    const hooks = this.#hooks(entry, { ...work, base })
+    using _seat = source.kind === 'local' ? await rooms.takeSeat(entry, { ...hooks, mayUnload }) : null
+    const engine = await this.#deps.openEngine(entry.id, source, hooks)
+    const isClosing = this.#closing.signal.aborted
+    if (isClosing || base?.isRetired === true) {
+      await engine.close()
+      if (isClosing) throw new ServiceError('shutting_down')
+      return false
+    }
+    const replaced = entry.current
+    entry.current = this.adopt(entry, { engine, toolFormat: toolFormatOf(source, base), base })
+    entry.source = source
+    entry.loadedMs = clock.nowMs()
+    entry.lastUsedMs = entry.loadedMs
+    this.#deps.onChange()
+    void this.retire(replaced)
+    return true
   }
 
   /** Keeps a source to load it by a request; what served in its place closes with its last lease. @throws as `load` */
@@ -241,6 +251,8 @@ export class ModelLoader {
     throw error
   }
 }
+
+const noBase = (): Promise<null> => Promise.resolve(null)
 
 interface HookOptions {
   readonly outline: ModelOutline | null

@@ -111,7 +111,8 @@ export class ModelRegistry {
       return entry
     }
     this.#entries = new ModelEntries({ aliases: options.aliases, openFallback })
-    this.#residency = new ModelResidency({ loader: this.#loader, clock, entries, idleUnloadMs, onChange })
+    const loader = { load: (entry: ModelEntry, work: LoadWork) => this.#load(entry, work), unload }
+    this.#residency = new ModelResidency({ loader, clock, entries, idleUnloadMs, onChange })
   }
 
   /**
@@ -128,7 +129,8 @@ export class ModelRegistry {
     if (options.outline !== undefined && entry.current === null) entry.outline = options.outline
     entry.isKept ||= options.keepsFailed ?? true
     const { policy = OPEN_POLICY, isPinned = false, load = 'now', outline = null } = options
-    if (entry.current === null) Object.assign(entry, { policy, baseId, isPinned })
+    // What serves, or is unloaded, keeps its own until the new model is there.
+    if (entry.current === null && entry.source === null) Object.assign(entry, { policy, baseId, isPinned })
     this.#options.onChange?.()
     if (entry.isKept) this.#entries.endFallback()
     try {
@@ -140,7 +142,8 @@ export class ModelRegistry {
       this.#entries.endFallback()
       await this.#moveAdapters(entry)
     } catch (error) {
-      if (!entry.isKept && entry.current === null && entry.loads.isIdle) this.#entries.remove(entry)
+      const isNew = entry.current === null && entry.source === null
+      if (isNew && !entry.isKept && entry.loads.isIdle) this.#entries.remove(entry)
       this.#options.onChange?.()
       throw error
     }
@@ -334,7 +337,10 @@ export class ModelRegistry {
         void this.#loader.retire(current)
       }
     }
-    const adapters = [...this.#entries.values()].filter(({ baseId }) => baseId === base.id)
+    // One that loads for the first time finds out by itself.
+    const adapters = [...this.#entries.values()].filter(
+      ({ baseId, source }) => baseId === base.id && source !== null,
+    )
     await Promise.all(adapters.map((entry) => entry.loads.run(() => move(entry))))
     if (adapters.length > 0) this.#options.onChange?.()
   }

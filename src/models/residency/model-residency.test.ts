@@ -5,6 +5,7 @@ import { StartError } from '../../core/errors.ts'
 import { PassthroughRunner } from '../../engines/passthrough/passthrough-runner.ts'
 import { InProcessEngine } from '../../engines/process/step-loop/in-process-engine.ts'
 import type { Engine } from '../../protocol/engine.ts'
+import { OPEN_POLICY } from '../../protocol/model-policy.ts'
 import { WAKE_PAUSE_MS } from './model-residency.ts'
 import { TURN_MS } from './model-room.ts'
 import { ModelRegistry, type OpenEngine, type RegisterOptions, type RegistryOptions } from '../registry.ts'
@@ -184,6 +185,26 @@ describe('unloading', () => {
     await registry.unload('a')
     await registry.unregister('a')
     expect(registry.list()).toEqual([])
+  })
+})
+
+describe('a failed replacement of an unloaded model', () => {
+  const openEngine: OpenEngine = async (_id, { kind, ...of }) => {
+    if ('checkpoint' in of && of.checkpoint === 'broken') throw new StartError('it is broken.')
+    return new TracedEngine(() => {})
+  }
+
+  it.each([true, false])('leaves it, and who may use it (kept: %s)', async (isKept) => {
+    const { registry, register } = createScene({ openEngine })
+    const policy = { ...OPEN_POLICY, fallback: 'b' }
+    await register('a', { keepsFailed: isKept, policy, isPinned: true })
+    await registry.unload('a')
+    const broken = registry.register('a', { checkpoint: 'broken' }, { keepsFailed: false })
+    expect(registry.get('a')).toMatchObject({ policy, isPinned: true })
+    await expect(broken).rejects.toThrow('it is broken.')
+
+    expect(registry.get('a')).toMatchObject({ state: 'unloaded', policy, isPinned: true })
+    await ask(registry, 'a')
   })
 })
 

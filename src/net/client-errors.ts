@@ -5,6 +5,7 @@
 import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { keepRequestId } from './requests/request-head.ts'
+import { readRequestLine } from './requests/request-line.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Answer } from '../core/shared-state.ts'
 import { errorShapeOf, renderError } from './render-error.ts'
@@ -89,7 +90,7 @@ function nameOf(thrown: ClientError, socket: HttpSocket): RequestName {
   const text = textOf(thrown.rawPacket)
   return {
     requestId: keepRequestId(/^x-request-id:[ \t]*(\S+)[ \t]*\r?$/im.exec(text)?.[1]),
-    url: REQUEST_LINE.exec(text)?.[2] ?? '',
+    url: readRequestLine(text)?.path ?? '',
   }
 }
 
@@ -106,8 +107,6 @@ function writeError(error: ServiceError, socket: Socket, name: RequestName): voi
   )
 }
 
-const REQUEST_LINE = /^([A-Z][A-Z-]*) (\S{1,200})\S* HTTP\/1\.[01]\r?\n/
-
 function fromClientError(thrown: ClientError): ServiceError {
   switch (thrown.code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
@@ -116,10 +115,10 @@ function fromClientError(thrown: ClientError): ServiceError {
       return malformed('its headers are too large.')
     case 'HPE_INVALID_METHOD': {
       // An unknown method in an otherwise correct request line is an unknown route.
-      const [, method, path] = REQUEST_LINE.exec(textOf(thrown.rawPacket)) ?? []
-      return method && path
-        ? new ServiceError('not_found', { method, path, hint: '.' })
-        : malformed('it is not HTTP/1.1.')
+      const line = readRequestLine(textOf(thrown.rawPacket))
+      return line === null
+        ? malformed('it is not HTTP/1.1.')
+        : new ServiceError('not_found', { ...line, hint: '.' })
     }
     case undefined:
     default:

@@ -38,6 +38,7 @@ describe('meantPath', () => {
     ['nearness to a route of the application', '/mine/model'],
     ['nothing', '/'],
     ['a name of every object', '/constructor'],
+    ['a million slashes, in time', `${'/'.repeat(1_000_000)}x`],
     ['what is too long for a slip', `/v1/models${'s'.repeat(100_000)}`],
   ])('%s means none', (_, path) => {
     expect(meant(path)).toBeNull()

@@ -42,7 +42,7 @@ const MAX_SLIPS = 2
 const MIN_WORD_CHARACTERS = 4
 
 export function meantPath(path: string, { has, literals }: Routes): string | null {
-  const trimmed = path.replace(/\/+$/, '')
+  const trimmed = withoutLastSlashes(path)
   const bare = trimmed.replace(/^(?:\/v1)+(?=\/)/, '')
   const lastPrefix = trimmed.lastIndexOf('/v1/')
   const candidates = [
@@ -54,6 +54,13 @@ export function meantPath(path: string, { has, literals }: Routes): string | nul
   ]
   const exact = candidates.find((candidate) => candidate !== '' && candidate !== path && has(candidate))
   return exact ?? nearestPath(`/v1${bare}`, literals)
+}
+
+/** A regular expression would look at each run of slashes from each of them: a second for a path of as many as a request may have. */
+function withoutLastSlashes(path: string): string {
+  let end = path.length
+  while (path[end - 1] === '/') end--
+  return path.slice(0, end)
 }
 
 function nearestPath(path: string, literals: readonly string[]): string | null {

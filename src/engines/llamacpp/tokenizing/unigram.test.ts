@@ -46,6 +46,11 @@ describe('a Unigram tokenizer', () => {
     expect(tokenize('a\ta ', unigram(true))).toEqual(['▁a', '▁a'])
   })
 
+  it('takes time in proportion to the whitespace of a text', () => {
+    const text = `${'\n'.repeat(500_000)}a${'\n'.repeat(500_000)}`
+    expect(tokenize(text, unigram(false))).toEqual(['▁', '<unk>', 'a'])
+  })
+
   it('makes the same of a text in slices as of the whole', () => {
     const text = 'ab abb  ba '.repeat(3000)
     const made = unigram(false)

@@ -83,7 +83,7 @@ export class Unigram implements OwnTokenizer {
     const normalized = this.#characterMap?.apply(text) ?? text
     const separated = this.#options.splitsAtWhitespace
       ? normalized.split(/\p{White_Space}+/u).filter((word) => word !== '')
-      : [normalized.replace(/\p{White_Space}+$/u, '').replaceAll(/ +/g, MARK)].filter((words) => words !== '')
+      : [withoutLastSpace(normalized).replaceAll(/ +/g, MARK)].filter((words) => words !== '')
     return separated.flatMap((words) => {
       const marked = words.startsWith(MARK) ? words : MARK + words
       return marked.match(/▁[^▁]*/g) ?? []
@@ -135,4 +135,11 @@ export class Unigram implements OwnTokenizer {
     }
     return ids.toReversed()
   }
+}
+
+/** A regular expression would look at each run of whitespace from each of its characters. */
+function withoutLastSpace(text: string): string {
+  let end = text.length
+  while (end > 0 && /\p{White_Space}/u.test(text.charAt(end - 1))) end--
+  return text.slice(0, end)
 }

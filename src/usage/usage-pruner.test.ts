@@ -16,7 +16,8 @@ import { UsageReports } from './usage-reports.ts'
 
 const databases = useUsageDatabases()
 
-const TODAY = 19_700 * SECONDS_PER_DAY
+/** The second day of a month. */
+const TODAY = 19_693 * SECONDS_PER_DAY
 const NOW = TODAY + 40_000.5
 const RETENTION_DAYS = 2
 /** The first moment that is kept. */
@@ -115,6 +116,17 @@ describe('UsagePruner', () => {
     await pruner.close()
 
     expect(await countRows(database)).toBe(4)
+  })
+
+  it('keeps the days of the current month, which monthly budgets count', async () => {
+    const { clock, database, start } = await prepare({ oldRows: 1 })
+    clock.unixSecondsShown = NOW + 20 * SECONDS_PER_DAY
+
+    await start().close()
+
+    // Those of the month before are gone.
+    expect(await countRows(database)).toBe(2)
+    expect(await countTotalsBefore(database, TODAY - SECONDS_PER_DAY)).toBe(0)
   })
 
   it('does so again every hour', async () => {

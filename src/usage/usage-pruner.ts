@@ -1,6 +1,7 @@
 /**
  * Removes usage older than the retention, at start and every hour: whole UTC days, so that rows and sums agree, and in
- * slices with a turn of the event loop between two, so that requests are recorded meanwhile.
+ * slices with a turn of the event loop between two, so that requests are recorded meanwhile. The days of the current month
+ * stay: monthly budgets count them.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Clock } from '../core/clock.ts'
@@ -76,9 +77,16 @@ export class UsagePruner {
 
   #keptFromUnixSeconds(): number {
     const { clock, retentionDays } = this.#options
-    const day = Math.floor(clock.unixSeconds() / SECONDS_PER_DAY) - retentionDays
-    return day * SECONDS_PER_DAY
+    const now = clock.unixSeconds()
+    const day = Math.floor(now / SECONDS_PER_DAY) - retentionDays
+    return Math.min(day * SECONDS_PER_DAY, startOfMonth(now))
   }
+}
+
+/** Of UTC. */
+function startOfMonth(unixSeconds: number): number {
+  const date = new Date(unixSeconds * 1000)
+  return Date.UTC(date.getUTCFullYear(), date.getUTCMonth(), 1) / 1000
 }
 
 const startSystemTimer: StartTimer = (onTime, intervalMs) => {

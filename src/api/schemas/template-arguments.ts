@@ -6,10 +6,12 @@ import { z } from 'zod'
 import { describeValue } from '../../net/requests/request-fields.ts'
 import { must, oneOf } from './fields.ts'
 
-/** What the server itself gives a template. */
+/** What the server itself gives a template, and what is no variable where an upstream hands all to `apply_chat_template`. */
 const OWN_VARIABLES: readonly string[] = [
   ...['messages', 'tools', 'add_generation_prompt', 'continue_final_message', 'bos_token', 'eos_token'],
   ...['raise_exception', 'strftime_now', 'range'],
+  ...['chat_template', 'conversation', 'tokenize', 'tokenizer_kwargs', 'padding', 'truncation', 'max_length'],
+  ...['return_tensors', 'return_dict', 'return_assistant_tokens_mask'],
 ]
 
 type TemplateArguments = Readonly<Record<string, unknown>>

@@ -12,6 +12,7 @@ import {
 import { systemClock } from '../../core/clock.ts'
 import { SecretText } from '../../core/text/secret-text.ts'
 import { SequenceFold } from '../../generation/sequence-fold.ts'
+import type { Chat } from '../../protocol/chat.ts'
 import type { EngineRequest } from '../../protocol/engine.ts'
 import type { AnswerEvent } from '../../protocol/engine-events.ts'
 import { RemoteEngine, type RemoteEngineOptions } from './remote-engine.ts'
@@ -80,6 +81,30 @@ describe('a remote engine', () => {
 
     expect(tokenIds).toHaveLength(2)
     expect(promptTokens).toBe(1)
+    await engine.close()
+  })
+
+  it('counts tools, calls, thoughts and images of a prompt that an upstream has not counted', async () => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      openStream(response)
+      response.end(chatEvent({ content: 'a' }) + chatEnd(null))
+    })
+    const engine = await open([upstream.url])
+    const text = 'x'.repeat(4000)
+    const media = { kind: 'media', part: { type: 'image_url' }, name: 'an image', place: '[0]' } as const
+    const counted = async (given: Partial<Chat>) => {
+      const messages = [{ role: 'user' as const, content: '?' }]
+      const { promptTokens } = await run(engine, { ...chat(), chat: { messages, ...given } })
+      return Math.round(promptTokens / 1000)
+    }
+    const message = { role: 'assistant' as const, content: '' }
+    const tool = { name: 'f', description: text, parameters: {}, strict: false }
+    expect(await counted({ tools: [tool] })).toBe(1)
+    expect(await counted({ templateArguments: { documents: [text] } })).toBe(1)
+    expect(await counted({ messages: [{ ...message, reasoning: text }] })).toBe(1)
+    const call = { id: 'c', name: 'f', arguments: text }
+    expect(await counted({ messages: [{ ...message, toolCalls: [call] }] })).toBe(1)
+    expect(await counted({ messages: [{ role: 'user', content: '', parts: [media, media] }] })).toBe(2)
     await engine.close()
   })
 

@@ -7,6 +7,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { SecretText } from '../../core/text/secret-text.ts'
+import type { ChatMessage } from '../../protocol/chat.ts'
 import type {
   EmbeddingRequest,
   Engine,
@@ -34,6 +35,8 @@ import { readUpstreamModel, UNKNOWN_MODEL, type UpstreamModel } from './upstream
 
 /** What texts have on average; for prompts until the upstream tells their tokens. */
 const BYTES_PER_TOKEN = 4
+/** About what a large image is. */
+const TOKENS_PER_MEDIUM = 1000
 
 /** Reason for work that is still open when its answer is over. One object: making one for each request takes a stack trace. */
 const ENDED = new Error('the answer is over')
@@ -294,12 +297,22 @@ function readEvents(datas: readonly string[], reader: AnswerReader, read: Answer
   return false
 }
 
-/** Until the upstream tells; what stays where it tells none. */
+/** Until the upstream tells; what stays where it tells none, or is not read to its end. */
 function estimateTokens({ request, prompt }: Run): number {
   if (prompt !== null && 'tokenIds' in prompt) return prompt.tokenIds.length
-  const texts = prompt === null ? (request.chat?.messages ?? []).map(({ content }) => content) : prompt.pieces
-  const bytes = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
-  return Math.ceil(bytes / BYTES_PER_TOKEN)
+  const { messages, tools = [], templateArguments } = request.chat ?? { messages: [] }
+  const texts = prompt === null ? messages.flatMap(textsOf) : prompt.pieces
+  const others = [...tools, ...(templateArguments === undefined ? [] : [templateArguments])]
+  const bytes = [...texts, ...others.map((other) => JSON.stringify(other))].reduce(
+    (sum, text) => sum + Buffer.byteLength(text),
+    0,
+  )
+  const media = messages.flatMap(({ parts = [] }) => parts.filter(({ kind }) => kind === 'media'))
+  return Math.ceil(bytes / BYTES_PER_TOKEN) + media.length * TOKENS_PER_MEDIUM
+}
+
+function textsOf({ content, reasoning = '', toolCalls = [] }: ChatMessage): readonly string[] {
+  return [content, reasoning, ...toolCalls.flatMap((call) => [call.name, call.arguments])]
 }
 
 function toModelInfo({ id: _id, ...known }: UpstreamModel): ModelInfo {

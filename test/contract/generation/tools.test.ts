@@ -401,6 +401,10 @@ describe('a request that cannot be answered', () => {
       'chat_template_kwargs must not have "messages", which this server sets itself.',
     ],
     [
+      { chat_template_kwargs: { chat_template: '{{ messages }}' } },
+      'chat_template_kwargs must not have "chat_template", which this server sets itself.',
+    ],
+    [
       { continue_final_message: true },
       "continue_final_message must be false unless the last message is the assistant's and calls no tool, but was true.",
     ],

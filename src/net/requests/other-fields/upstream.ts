@@ -37,7 +37,6 @@ export const UPSTREAM_FIELDS: ReadonlySet<string> = new Set([
   'dry_penalty_last_n',
   'dry_sequence_breakers',
   // where an answer ends
-  'stop_regex',
   't_max_predict_ms',
   'repetition_detection',
   'include_stop_str_in_output',

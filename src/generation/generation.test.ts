@@ -117,6 +117,46 @@ describe('a generation', () => {
     ])
   })
 
+  it('counts what its engine makes while its reader takes nothing, and bills it when that leaves', async () => {
+    const { generation, usage, client } = await openGeneration(async function* (_request, signal) {
+      yield sequenceStart()
+      for (let token = 0; token < 100; token++) yield textDelta('a', [1])
+      await untilAborted(signal)
+    })
+    const taken: number[] = []
+    const running = generation.run((events) => {
+      taken.push(events.length)
+      return new Promise((resolve) => client.signal.addEventListener('abort', () => resolve()))
+    })
+    await new Promise((resolve) => setImmediate(resolve))
+    client.abort(new Error('left'))
+
+    await expect(running).rejects.toThrow('left')
+    expect(taken).toHaveLength(1)
+    expect(usage).toMatchObject([{ status: 499, tokensOut: 100 }])
+  })
+
+  it('leaves an upstream to make no more than its reader takes', async () => {
+    let made = 0
+    const { generation, usage, client } = await openGeneration(
+      async function* (_request, signal) {
+        yield sequenceStart()
+        for (; made < 100; made++) yield textDelta('a', [1])
+        await untilAborted(signal)
+      },
+      { info: { takesChats: true } },
+    )
+    const running = generation.run(
+      () => new Promise((resolve) => client.signal.addEventListener('abort', () => resolve())),
+    )
+    await new Promise((resolve) => setImmediate(resolve))
+    client.abort(new Error('left'))
+
+    await expect(running).rejects.toThrow('left')
+    expect(made).toBeLessThan(3)
+    expect(usage).toMatchObject([{ status: 499 }])
+  })
+
   it("reports the ceiling of the caller's tier", async () => {
     const { onTokensCapped } = await openGeneration(oneToken)
 

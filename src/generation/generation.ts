@@ -41,6 +41,7 @@ import {
   throwIfAllFailed,
 } from './prepare-prompts.ts'
 import { textsOf } from './prompt-inputs.ts'
+import { EventOutlet, type OnEvents } from './event-outlet.ts'
 import { failedSequence, type FoldedSequence, type SequenceEvent, SequenceFold } from './sequence-fold.ts'
 
 export interface GenerationDeps extends PromptDeps, BillingDeps {
@@ -63,8 +64,8 @@ export type Caller = Requester & BilledContext['caller']
 /** An event that may leave; a failure is the error that the request or its prompt is answered with. */
 export type GenerationEvent = SequenceEvent<ServiceError>
 
-/** Takes all that may leave since the last call, at least one. What is waited for, where it gives a promise, before the next events. */
-type OnGenerationEvents = (events: readonly GenerationEvent[]) => Promise<void> | void
+/** Takes all that may leave since the last call, at least one; is not called again before what it returns has settled. */
+type OnGenerationEvents = OnEvents<GenerationEvent>
 
 export type GeneratedSequence = FoldedSequence<ServiceError>
 
@@ -214,31 +215,32 @@ export class Generation implements Disposable {
 
   /** Runs prompts as one block to their ends. What the engine made is counted also where it may not leave. */
   async #generate(prompts: readonly Prompt[], onEvents: OnGenerationEvents): Promise<void> {
-    const { engineOptions, context } = this.#opened
+    const { engineOptions, context, lease } = this.#opened
     const request = { ...engineOptions, prompts }
     const count = countSequences(request)
     const filter = this.#openFilter(count)
     const toAnswer = this.#openReader(filter, count)
     const engineEvents = this.#begun === null ? this.#engineEvents(request) : resume(this.#begun)
-    const ready: GenerationEvent[] = []
-    for await (const events of engineEvents) {
-      try {
+    const outlet = new EventOutlet(onEvents, context.signal)
+    // An engine of this server goes on although nobody reads: what it makes is counted as it comes.
+    const isPulled = lease.info.takesChats === true
+    try {
+      for await (const events of engineEvents) {
         for (const event of events) {
           this.#counter.record(event)
           for (const read of toAnswer(event))
-            ready.push(read.type === 'sequence-end' ? this.#toGenerationEnd(read) : read)
+            outlet.add(read.type === 'sequence-end' ? this.#toGenerationEnd(read) : read)
           if (filter?.isOver === true) break
         }
-      } finally {
-        // What came before a failure leaves before it.
-        const waiting = ready.length === 0 ? undefined : onEvents(ready.splice(0))
-        if (waiting !== undefined) {
-          await waiting
-          context.signal.throwIfAborted()
-        }
+        outlet.give()
+        if (isPulled || outlet.hasFailed) await outlet.whenEmpty()
+        // Ending the iteration ends what still runs.
+        if (filter?.isOver === true) return
       }
-      // Ending the iteration ends what still runs.
-      if (filter?.isOver === true) return
+    } finally {
+      // What came before a failure leaves before it.
+      outlet.give()
+      await outlet.whenEmpty()
     }
   }
 

@@ -132,17 +132,17 @@ describe('a slow reader', () => {
     expect(await isServing(port)).toBe(true)
   })
 
-  it('of a stream is cut off with a bounded part of it in memory, and its generation ends', async () => {
+  it("of an upstream's stream is cut off with a bounded part of it in memory, and its generation ends", async () => {
     let made = 0
     const deadlines: (() => void)[] = []
-    const engine = new ScriptedEngine(async function* (request, signal) {
+    const script = async function* (request: EngineRequest, signal: AbortSignal) {
       for await (const event of sayMuch(request, signal)) {
         made++
         yield event
       }
-    })
+    }
     const testApp = createTestApp({
-      engine,
+      engine: new ScriptedEngine(script, { takesChats: true }),
       startSilenceTimer: (onSilence, silenceMs) => {
         if (silenceMs === SLOW_READER_MS) deadlines.push(onSilence)
         return { refresh: () => {}, stop: () => void deadlines.pop() }

@@ -1,0 +1,49 @@
+/**
+ * Hands the events of a generation to a reader that may take its time: one call at a time, and what has come meanwhile with the next.
+ * Used by `generation.ts`.
+ */
+export type OnEvents<Event> = (events: readonly Event[]) => Promise<void> | void
+
+export class EventOutlet<Event> {
+  readonly #onEvents: OnEvents<Event>
+  readonly #signal: AbortSignal
+  #ready: Event[] = []
+  /** The call under way; it rejects for good once a reader has failed. */
+  #giving: Promise<void> | null = null
+  #hasFailed = false
+
+  constructor(onEvents: OnEvents<Event>, signal: AbortSignal) {
+    this.#onEvents = onEvents
+    this.#signal = signal
+  }
+
+  /** Whether its reader takes nothing more. */
+  get hasFailed(): boolean {
+    return this.#hasFailed
+  }
+
+  add(event: Event): void {
+    this.#ready.push(event)
+  }
+
+  /** Hands over what there is, unless the reader is still at what it got before. */
+  give(): void {
+    if (this.#giving !== null || this.#ready.length === 0) return
+    const events = this.#ready
+    this.#ready = []
+    const reading = this.#onEvents(events)
+    if (reading === undefined) return
+    this.#giving = reading.then(() => {
+      this.#signal.throwIfAborted()
+      this.#giving = null
+      this.give()
+    })
+    // Whoever waits hears why.
+    this.#giving.catch(() => (this.#hasFailed = true))
+  }
+
+  /** Resolves when the reader has everything. @throws what it has thrown; the signal's reason where that has aborted while it read */
+  async whenEmpty(): Promise<void> {
+    while (this.#giving !== null) await this.#giving
+  }
+}

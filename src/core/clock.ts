@@ -1,5 +1,5 @@
 /** Time as a dependency, so that tests control it. */
-import { withAbort } from './abort.ts'
+import { withAbort } from './concurrency/abort.ts'
 
 /** Durations come from `nowMs` (monotonic), dates from `unixSeconds` (wall clock). */
 export interface Clock {

@@ -2,7 +2,7 @@
  * The answer of `POST /v1/generate`, which the full server and the light one give alike (spec: interface, rule 3). Imports
  * types only, as the light server needs it.
  */
-import type { FoldedSequence } from './sequence-fold.ts'
+import type { FoldedSequence } from './events/sequence-fold.ts'
 
 interface GenerateHead {
   readonly modelId: string

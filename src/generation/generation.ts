@@ -18,14 +18,14 @@ import type { ModelLease } from '../models/registry.ts'
 import { countSequences, type EngineRequest, type Prompt } from '../protocol/engine.ts'
 import type { AnswerEvent, EngineEvent, SequenceEndEvent } from '../protocol/engine-events.ts'
 import { type Log, logCause } from '../telemetry/log.ts'
-import { AnswerEvents } from './answer-events.ts'
+import { AnswerEvents } from './events/answer-events.ts'
 import { bill, type BilledContext, type BillingDeps } from './billing.ts'
 import { checkMinTokens, checkRequest } from './check-request.ts'
 import { generateRelaxed, withConstraintField } from './constraint-refusals.ts'
-import { type CapContext, EventCounter, reportCap } from './event-counter.ts'
+import { type CapContext, EventCounter, reportCap } from './events/event-counter.ts'
 import { type Requester, toEngineOptions, withAnswerPlan } from './engine-request.ts'
 import { chatFieldName, type GenerationRequest, withChatFieldName } from './generation-request.ts'
-import { JoinedAnswers } from './joined-answers.ts'
+import { JoinedAnswers } from './events/joined-answers.ts'
 import {
   fallbacksOf,
   isUnreachable,
@@ -41,8 +41,13 @@ import {
   throwIfAllFailed,
 } from './prepare-prompts.ts'
 import { textsOf } from './prompt-inputs.ts'
-import { EventOutlet, type OnEvents } from './event-outlet.ts'
-import { failedSequence, type FoldedSequence, type SequenceEvent, SequenceFold } from './sequence-fold.ts'
+import { EventOutlet, type OnEvents } from './events/event-outlet.ts'
+import {
+  failedSequence,
+  type FoldedSequence,
+  type SequenceEvent,
+  SequenceFold,
+} from './events/sequence-fold.ts'
 
 export interface GenerationDeps extends PromptDeps, BillingDeps {
   readonly registry: LeasingRegistry

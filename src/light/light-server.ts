@@ -12,7 +12,7 @@
  */
 import type { Clock } from '../core/clock.ts'
 import { InvariantError } from '../core/errors.ts'
-import { withResolvers } from '../core/with-resolvers.ts'
+import { withResolvers } from '../core/concurrency/with-resolvers.ts'
 import type { EndpointHandler, Handler } from './answer-request.ts'
 import type { KeyLookup } from './answer-request.ts'
 import type { HttpFront, LightAddress } from './http-front.ts'

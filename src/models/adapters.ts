@@ -2,7 +2,7 @@
  * LoRA adapters in the registry: which model one is for, and what follows for that model. An adapter holds a lease on its base, so
  * that the engine which both share is open as long as either serves. Decides; the registry changes its entries.
  */
-import { withAbort } from '../core/abort.ts'
+import { withAbort } from '../core/concurrency/abort.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
 import type { AdapterModelSource } from '../protocol/model-source.ts'
 import type { LoadedModel } from './loaded-model.ts'

@@ -3,7 +3,7 @@
  * Owned by the registry.
  */
 import { InvariantError } from '../core/errors.ts'
-import { type Resolvers, withResolvers } from '../core/with-resolvers.ts'
+import { type Resolvers, withResolvers } from '../core/concurrency/with-resolvers.ts'
 import type { ToolFormat } from '../core/tool-format.ts'
 import type { Chat } from '../protocol/chat.ts'
 import type { Engine, TextPrompt } from '../protocol/engine.ts'

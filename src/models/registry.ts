@@ -10,7 +10,7 @@
  *
  * Knows no engine and no files: `openEngine` is passed in by the composition root, and sources are passed on.
  */
-import { withAbort } from '../core/abort.ts'
+import { withAbort } from '../core/concurrency/abort.ts'
 import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import { type ServiceError, StartError } from '../core/errors.ts'
 import type { Engine, QueuePlace } from '../protocol/engine.ts'

@@ -5,7 +5,7 @@
 import type { z } from 'zod'
 import { InvariantError, type ServiceError } from '../../core/errors.ts'
 import type { GenerationEvent } from '../../generation/generation.ts'
-import type { DeltaEvent } from '../../generation/sequence-fold.ts'
+import type { DeltaEvent } from '../../generation/events/sequence-fold.ts'
 import { toOpenAiError } from '../../net/render-error.ts'
 import type { FinishReason } from '../../protocol/engine-events.ts'
 

@@ -17,12 +17,12 @@ import type { EnginePlace } from '../../protocol/engine.ts'
 import { openService, type ProcessService } from '../open-service.ts'
 import { remoteCredentials } from './credentials-calls.ts'
 import { HandedConnections } from './connections/handed-connections.ts'
-import type { ModelsTable } from './models-table.ts'
+import type { ModelsTable } from './models/models-table.ts'
 import { remoteSharedState } from './shared-state-calls.ts'
 import { remoteUsageStore } from './usage-calls.ts'
-import { createWorkerEngines } from './worker-engines.ts'
+import { createWorkerEngines } from './models/worker-engines.ts'
 import { CHANNEL_FD, needsV8, type WorkerStart } from './worker-messages.ts'
-import { WorkerModels } from './worker-models.ts'
+import { WorkerModels } from './models/worker-models.ts'
 
 /** Time for the last lines of the log. */
 const FLUSH_MS = 1000

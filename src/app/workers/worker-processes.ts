@@ -43,6 +43,7 @@ export class WorkerProcesses {
   /** Those that were replaced and serve their last connections. */
   readonly #leaving = new Set<WorkerProcess>()
   readonly #replacing = new Mutex()
+  readonly #running = new Set<WorkerProcess>()
   #isClosing = false
 
   constructor(options: WorkerProcessesOptions) {
@@ -86,7 +87,8 @@ export class WorkerProcesses {
           )
           return
         }
-        void this.#leave(before)
+        // One that has ended meanwhile was replaced by this start too.
+        if (this.#running.has(before)) void this.#leave(before)
       }
       log.info({ count: this.#slots.length }, 'the workers were replaced')
     })
@@ -98,8 +100,8 @@ export class WorkerProcesses {
     const supervisors = this.#slots.map(({ supervisor }) => supervisor.close())
     await Promise.all(this.workers.map((worker) => this.#end(worker, timeoutMs + EXIT_MS)))
     await Promise.all(supervisors)
-    // Started while this was under way.
-    for (const worker of this.workers) worker.kill()
+    // What was started while this was under way is ended by its start.
+    await this.#replacing.run(async () => {})
   }
 
   #createSlot(number: number): Slot {
@@ -121,8 +123,12 @@ export class WorkerProcesses {
   }
 
   async #start(slot: Slot): Promise<void> {
+    const before = slot.current
     const worker = await this.#options.startWorker(slot.number)
+    // Another start was quicker: of a worker that died while it was being replaced.
+    if (this.#isClosing || (slot.current !== null && slot.current !== before)) return worker.kill()
     slot.current = worker
+    this.#running.add(worker)
     this.#options.dealer.add(worker)
     const ended = new AbortController()
     const recordEnd = (how: string): void => {
@@ -151,6 +157,7 @@ export class WorkerProcesses {
 
   #recordEnd(slot: Slot, worker: WorkerProcess, how: string): void {
     this.#leaving.delete(worker)
+    this.#running.delete(worker)
     this.#options.onEnd(worker)
     if (slot.current !== worker) return
     slot.current = null

@@ -4,7 +4,7 @@
  * The thread has ended when the promise settles.
  */
 import { stat } from 'node:fs/promises'
-import { withAbort } from '../../core/abort.ts'
+import { withAbort } from '../../core/concurrency/abort.ts'
 import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
 import { workerEntry } from '../../core/concurrency/worker-channel.ts'
 import { InvariantError } from '../../core/errors.ts'

@@ -4,7 +4,7 @@
  * only, never to the address of a redirect.
  */
 import { fileDownloadInfo, listFiles, modelInfo } from '@huggingface/hub'
-import { abortReason } from '../../core/abort.ts'
+import { abortReason } from '../../core/concurrency/abort.ts'
 import { StartError } from '../../core/errors.ts'
 import { HubUnreachable, hubRefusal, networkFailure } from './hub-errors.ts'
 import type { HubReference } from './hub-reference.ts'

@@ -4,7 +4,7 @@
  * download is not the Hub library's own.
  */
 import { mkdir, readFile, statfs } from 'node:fs/promises'
-import { abortReason } from '../../core/abort.ts'
+import { abortReason } from '../../core/concurrency/abort.ts'
 import { StartError } from '../../core/errors.ts'
 import { type ChooseOptions, type ChosenFiles, chooseFiles, shardsOf } from './choose-files.ts'
 import { downloadBlob } from './download-blob.ts'

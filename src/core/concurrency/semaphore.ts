@@ -3,7 +3,7 @@
  * that no later caller overtakes it.
  * Invariant: a caller waits only while every permit is held.
  */
-import { abortReason } from '../abort.ts'
+import { abortReason } from './abort.ts'
 
 export interface SemaphoreOptions {
   readonly permits: number

@@ -10,7 +10,7 @@
  * Invariant: no mask is ever waited for behind a compilation.
  */
 import { InvariantError, ServiceError } from '../../core/errors.ts'
-import { withResolvers } from '../../core/with-resolvers.ts'
+import { withResolvers } from '../../core/concurrency/with-resolvers.ts'
 import type { Constraint } from '../../protocol/constraint.ts'
 import type { ConstraintCompiler, PreparedConstraint } from '../../protocol/model-runner.ts'
 import { GrammarThread } from './grammar-thread.ts'

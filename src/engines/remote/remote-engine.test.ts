@@ -11,7 +11,7 @@ import {
 } from '../../../test/support/upstream/faulty-upstream.ts'
 import { systemClock } from '../../core/clock.ts'
 import { SecretText } from '../../core/text/secret-text.ts'
-import { SequenceFold } from '../../generation/sequence-fold.ts'
+import { SequenceFold } from '../../generation/events/sequence-fold.ts'
 import type { Chat } from '../../protocol/chat.ts'
 import type { EngineRequest } from '../../protocol/engine.ts'
 import type { AnswerEvent } from '../../protocol/engine-events.ts'

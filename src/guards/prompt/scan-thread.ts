@@ -2,7 +2,7 @@
  * Scans long prompts in a thread of its own, so that the event loop stays free: one check at a time, with a bounded queue. A
  * thread that dies fails its check, and the next check starts another.
  */
-import { withAbort } from '../../core/abort.ts'
+import { withAbort } from '../../core/concurrency/abort.ts'
 import { Semaphore } from '../../core/concurrency/semaphore.ts'
 import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
 import { workerEntry } from '../../core/concurrency/worker-channel.ts'

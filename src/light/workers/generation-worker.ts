@@ -10,7 +10,7 @@ import type { EventSink, RequestHandle } from '../../engines/process/step-loop/e
 import { StepLoop } from '../../engines/process/step-loop/step-loop.ts'
 import { PassthroughRunner } from '../../engines/passthrough/passthrough-runner.ts'
 import type { EngineRequest } from '../../protocol/engine.ts'
-import { SequenceFold } from '../../generation/sequence-fold.ts'
+import { SequenceFold } from '../../generation/events/sequence-fold.ts'
 import type { Outcome, OutcomeMessage, WorkerOptions, WorkMessage } from './worker-thread.ts'
 
 const port = parentPort

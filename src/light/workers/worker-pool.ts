@@ -4,11 +4,11 @@
  * with the first prompt, so that an application that never generates pays nothing.
  * Invariant: every prompt ends exactly once, with a continuation or an error.
  */
-import { withAbort } from '../../core/abort.ts'
+import { withAbort } from '../../core/concurrency/abort.ts'
 import { systemClock } from '../../core/clock.ts'
 import { RETRY_AFTER_SECONDS, Supervisor } from '../../core/concurrency/supervisor.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { withResolvers } from '../../core/with-resolvers.ts'
+import { withResolvers } from '../../core/concurrency/with-resolvers.ts'
 import type { Continuation } from '../../generation/generate-answer.ts'
 import { type Job, type Outcome, WorkerThread } from './worker-thread.ts'
 

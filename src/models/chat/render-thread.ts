@@ -4,7 +4,7 @@
  * budget of request bodies. One thread for all models of a registry, which closes it. A thread that dies fails its chat, and
  * the next chat starts another.
  */
-import { withAbort } from '../../core/abort.ts'
+import { withAbort } from '../../core/concurrency/abort.ts'
 import { Semaphore } from '../../core/concurrency/semaphore.ts'
 import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
 import { workerEntry } from '../../core/concurrency/worker-channel.ts'

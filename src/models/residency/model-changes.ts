@@ -1,5 +1,5 @@
 /** Tells those who wait for it that something has changed, without saying what. */
-import { type Resolvers, withResolvers } from '../../core/with-resolvers.ts'
+import { type Resolvers, withResolvers } from '../../core/concurrency/with-resolvers.ts'
 
 export class Changes {
   #next: Resolvers<void> | null = null

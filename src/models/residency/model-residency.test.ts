@@ -189,8 +189,8 @@ describe('unloading', () => {
 })
 
 describe('a failed replacement of an unloaded model', () => {
-  const openEngine: OpenEngine = async (_id, { kind, ...of }) => {
-    if ('checkpoint' in of && of.checkpoint === 'broken') throw new StartError('it is broken.')
+  const openEngine: OpenEngine = async (_id, given) => {
+    if (given.kind === 'local' && given.checkpoint === 'broken') throw new StartError('it is broken.')
     return new TracedEngine(() => {})
   }
 

@@ -5,7 +5,7 @@
  *
  * Invariants: loads take their parts in the order in which they came; no load waits for one that waits in this line.
  */
-import { withAbort } from '../../core/abort.ts'
+import { withAbort } from '../../core/concurrency/abort.ts'
 import type { SleepingClock } from '../../core/clock.ts'
 import { Mutex } from '../../core/concurrency/semaphore.ts'
 import { StartError } from '../../core/errors.ts'

@@ -7,7 +7,7 @@ import {
 import { QUIET_LOG } from '../../../test/support/databases/injected-database.ts'
 import { whenUnused } from '../../../test/support/shared.ts'
 import { systemClock } from '../../core/clock.ts'
-import { withResolvers } from '../../core/with-resolvers.ts'
+import { withResolvers } from '../../core/concurrency/with-resolvers.ts'
 import type { ApiDatabase } from '../api-database.ts'
 import { openPostgresAccounts } from './open-stores.ts'
 

@@ -3,7 +3,7 @@ import { AdminKeys } from '../../../src/accounts/admin-secret.ts'
 import { VirtualClock } from '../../../src/core/clock.ts'
 import { AttemptThrottle } from '../../../src/limits/attempt-throttle.ts'
 import { MemoryAttemptLimits } from '../../../src/limits/memory/attempt-limits.ts'
-import { withResolvers } from '../../../src/core/with-resolvers.ts'
+import { withResolvers } from '../../../src/core/concurrency/with-resolvers.ts'
 import {
   sayOk,
   type Script,

@@ -4,7 +4,7 @@ import { batchResponse } from '../../../src/api/dialects/generate/schema.ts'
 import { ServiceError, StartError } from '../../../src/core/errors.ts'
 import { TIER_LIMITS } from '../../../src/core/tiers.ts'
 import { OPEN_POLICY } from '../../../src/protocol/model-policy.ts'
-import { withResolvers } from '../../../src/core/with-resolvers.ts'
+import { withResolvers } from '../../../src/core/concurrency/with-resolvers.ts'
 import type { EngineRequest } from '../../../src/protocol/engine.ts'
 import type { EngineEvent } from '../../../src/protocol/engine-events.ts'
 import {

@@ -1,6 +1,6 @@
 /** An engine that plays what a test wrote, to show the API what no well-behaved model would. */
 import { ServiceError } from '../../../src/core/errors.ts'
-import { withResolvers } from '../../../src/core/with-resolvers.ts'
+import { withResolvers } from '../../../src/core/concurrency/with-resolvers.ts'
 import type {
   Engine,
   EngineRequest,

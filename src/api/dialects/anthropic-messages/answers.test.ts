@@ -5,7 +5,11 @@ import { lengthOf } from '../../../../test/support/length-of.ts'
 import { sequenceEnd, sequenceStart, textDelta } from '../../../../test/support/engines/scripted-engine.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import type { GenerationEvent } from '../../../generation/generation.ts'
-import { type DeltaEvent, type SequenceEvent, SequenceFold } from '../../../generation/sequence-fold.ts'
+import {
+  type DeltaEvent,
+  type SequenceEvent,
+  SequenceFold,
+} from '../../../generation/events/sequence-fold.ts'
 import { MessageFrames, toMessage } from './answers.ts'
 import { anthropicEvent, anthropicMessage } from './schema.ts'
 

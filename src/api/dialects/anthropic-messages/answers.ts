@@ -5,7 +5,7 @@
 import { newId } from '../../../core/ids.ts'
 import type { ServiceError } from '../../../core/errors.ts'
 import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
-import type { DeltaEvent } from '../../../generation/sequence-fold.ts'
+import type { DeltaEvent } from '../../../generation/events/sequence-fold.ts'
 import { toAnthropicError } from '../../../net/render-error.ts'
 import type { FinishReason, SequenceStartEvent } from '../../../protocol/engine-events.ts'
 import {

@@ -1,7 +1,7 @@
 /** A generation as `/v1/chat/completions` answers it: in one piece, or as the frames of a stream. */
 import { newId } from '../../../core/ids.ts'
 import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
-import type { DeltaEvent } from '../../../generation/sequence-fold.ts'
+import type { DeltaEvent } from '../../../generation/events/sequence-fold.ts'
 import type { FinishReason } from '../../../protocol/engine-events.ts'
 import {
   answerFinishReason,

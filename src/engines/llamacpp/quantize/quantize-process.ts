@@ -4,7 +4,7 @@
  */
 import os from 'node:os'
 import { fileURLToPath } from 'node:url'
-import { abortReason } from '../../../core/abort.ts'
+import { abortReason } from '../../../core/concurrency/abort.ts'
 import { StartError } from '../../../core/errors.ts'
 import { type ChildExit, startChild } from '../../child/child-program.ts'
 import type { QuantFormat } from '../../../checkpoints/quantization/quantization-plan.ts'

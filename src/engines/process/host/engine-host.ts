@@ -11,7 +11,7 @@
  * Lives in the HTTP process. Invariant: every request gets its events or exactly one error.
  */
 import { type CacheState, NO_CACHE_STATE } from '../../../scheduler/scheduler-options.ts'
-import { abortReason } from '../../../core/abort.ts'
+import { abortReason } from '../../../core/concurrency/abort.ts'
 import { type SleepingClock, systemClock } from '../../../core/clock.ts'
 import { Supervisor } from '../../../core/concurrency/supervisor.ts'
 import { ServiceError, StartError } from '../../../core/errors.ts'

@@ -5,7 +5,7 @@
 import type { Socket } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { StartError } from '../../../core/errors.ts'
-import { withResolvers } from '../../../core/with-resolvers.ts'
+import { withResolvers } from '../../../core/concurrency/with-resolvers.ts'
 import type { ModelInfo } from '../../../protocol/model-info.ts'
 import type { LoadProgress } from '../../../protocol/runner-options.ts'
 import { type Child, startChild } from '../../child/child-program.ts'

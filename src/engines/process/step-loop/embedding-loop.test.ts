@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { systemClock } from '../../../core/clock.ts'
 import { ServiceError } from '../../../core/errors.ts'
-import { withResolvers } from '../../../core/with-resolvers.ts'
+import { withResolvers } from '../../../core/concurrency/with-resolvers.ts'
 import type { EmbeddingRunner } from '../../../protocol/embedding-runner.ts'
 import type { EngineEvent } from '../../../protocol/engine-events.ts'
 import type { ModelInfo } from '../../../protocol/model-info.ts'

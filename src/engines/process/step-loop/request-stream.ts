@@ -4,7 +4,7 @@
  * aborts, `onCancel` is called once, no more events follow, and the iteration ends as soon as the engine has: what the caller
  * holds for the request, a permit or a lease, it holds while there is work behind it.
  */
-import { abortReason } from '../../../core/abort.ts'
+import { abortReason } from '../../../core/concurrency/abort.ts'
 import type { ServiceError } from '../../../core/errors.ts'
 import type { EngineEvent } from '../../../protocol/engine-events.ts'
 import type { EventSink } from './event-sink.ts'

@@ -1,4 +1,4 @@
-"""Conversations written by hand, with places for names, words and numbers: text/written/*.txt.
+"""Conversations written by hand, with places for names, words and numbers: text/written/**/*.txt.
 
     # a comment
     > Hi, I am <name>. | hello, my name is <name>     what the user says: wordings, of which one is taken
@@ -12,6 +12,7 @@ A place holds an expression of Python over the POOLS and the functions below: <n
 
     python3 -m text.skills.written text/written/things.txt     # checks a file, and prints each conversation once
 """
+import glob
 import json
 import os
 import random
@@ -148,7 +149,7 @@ def drawn(t, chat):
     return out
 
 
-CHATS = [chat for name in sorted(os.listdir(FOLDER)) if name.endswith(".txt") for chat in read(os.path.join(FOLDER, name))]
+CHATS = [chat for path in sorted(glob.glob(os.path.join(FOLDER, "**", "*.txt"), recursive=True)) for chat in read(path)]
 SINGLE, SEVERAL = [c for c in CHATS if len(c) == 1], [c for c in CHATS if len(c) > 1]
 
 

@@ -2,9 +2,9 @@
  * Counts the events of a generation for its bill: the choices of a prompt count it once. Reports where the context leaves fewer
  * tokens than were asked for, as soon as the length of a prompt is known. Owned by `generation.ts`.
  */
-import type { AnswerEvent } from '../protocol/engine-events.ts'
-import type { BilledContext } from './billing.ts'
-import { choicesOf, type GenerationRequest } from './generation-request.ts'
+import type { AnswerEvent } from '../../protocol/engine-events.ts'
+import type { BilledContext } from '../billing.ts'
+import { choicesOf, type GenerationRequest } from '../generation-request.ts'
 
 export interface CapContext {
   /** Called, before the first event leaves, where the tier or a chat's context allows fewer tokens than were asked for. */

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { HERMES } from '../models/chat/formats/hermes.ts'
-import { CallReader } from '../models/chat/reading/call-reader.ts'
-import { ReasoningReader } from '../models/chat/reading/reasoning-reader.ts'
-import type { ChosenLogprob, EngineEvent } from '../protocol/engine-events.ts'
+import { HERMES } from '../../models/chat/formats/hermes.ts'
+import { CallReader } from '../../models/chat/reading/call-reader.ts'
+import { ReasoningReader } from '../../models/chat/reading/reasoning-reader.ts'
+import type { ChosenLogprob, EngineEvent } from '../../protocol/engine-events.ts'
 import { AnswerEvents } from './answer-events.ts'
 import { SequenceFold } from './sequence-fold.ts'
 

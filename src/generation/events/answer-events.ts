@@ -5,11 +5,11 @@
  * Invariant: each token stands in exactly one text-delta, at once, also where its text is held back or read otherwise. Its log
  * probability comes with the first of its text, and never where all of it is read otherwise.
  */
-import { InvariantError } from '../core/errors.ts'
-import { newId } from '../core/ids.ts'
-import { HeldTokens } from '../core/text/held-tokens.ts'
-import type { AnswerPart, PartReader } from '../models/chat/reading/answer-part.ts'
-import type { ChosenLogprob, EngineEvent, TextDeltaEvent } from '../protocol/engine-events.ts'
+import { InvariantError } from '../../core/errors.ts'
+import { newId } from '../../core/ids.ts'
+import { HeldTokens } from '../../core/text/held-tokens.ts'
+import type { AnswerPart, PartReader } from '../../models/chat/reading/answer-part.ts'
+import type { ChosenLogprob, EngineEvent, TextDeltaEvent } from '../../protocol/engine-events.ts'
 import type { SequenceEvent } from './sequence-fold.ts'
 
 interface ReadSequence {

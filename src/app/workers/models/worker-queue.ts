@@ -1,8 +1,8 @@
 /** The waiting queue as a worker sees it: a sequence enters by a call to the supervisor, which counts for all workers. */
-import type { Channel } from '../../core/channel/channel.ts'
-import type { EngineQueue, SequenceLine } from '../../models/queue/engine-queue.ts'
+import type { Channel } from '../../../core/channel/channel.ts'
+import type { EngineQueue, SequenceLine } from '../../../models/queue/engine-queue.ts'
 import type { VersionData } from './models-table.ts'
-import type { LineName } from './worker-holds.ts'
+import type { LineName } from '../worker-holds.ts'
 
 interface WorkerQueueOptions extends Pick<VersionData, 'version' | 'hasBeams'> {
   readonly servedClasses: () => readonly number[]

@@ -1,13 +1,13 @@
 /** Engines as a worker uses them: clients of the supervisor's engine processes, or of an upstream. */
-import type { Channel } from '../../core/channel/channel.ts'
-import { systemClock } from '../../core/clock.ts'
-import { SecretText } from '../../core/text/secret-text.ts'
-import { AdapterEngine } from '../../engines/process/host/adapter-engine.ts'
-import { AttachedEngine } from '../../engines/process/host/attached-engine.ts'
-import { ReplicatedEngine } from '../../engines/process/host/replicated-engine.ts'
-import type { Engine, EnginePlace } from '../../protocol/engine.ts'
-import type { Log } from '../../telemetry/log.ts'
-import type { UpstreamMetrics } from '../../telemetry/upstream-metrics.ts'
+import type { Channel } from '../../../core/channel/channel.ts'
+import { systemClock } from '../../../core/clock.ts'
+import { SecretText } from '../../../core/text/secret-text.ts'
+import { AdapterEngine } from '../../../engines/process/host/adapter-engine.ts'
+import { AttachedEngine } from '../../../engines/process/host/attached-engine.ts'
+import { ReplicatedEngine } from '../../../engines/process/host/replicated-engine.ts'
+import type { Engine, EnginePlace } from '../../../protocol/engine.ts'
+import type { Log } from '../../../telemetry/log.ts'
+import type { UpstreamMetrics } from '../../../telemetry/upstream-metrics.ts'
 import type { VersionData } from './models-table.ts'
 
 export interface OpenedEngine {
@@ -25,7 +25,7 @@ interface WorkerEnginesDeps {
 export function createWorkerEngines({ channel, log, upstreams }: WorkerEnginesDeps) {
   return async ({ version, modelId, engine: data }: VersionData): Promise<OpenedEngine> => {
     if (data.kind === 'upstream') {
-      const { RemoteEngine } = await import('../../engines/remote/remote-engine.ts')
+      const { RemoteEngine } = await import('../../../engines/remote/remote-engine.ts')
       const { endpoints, model, apiKey } = data.source
       const secret = apiKey === null ? null : new SecretText(apiKey)
       // What its endpoints answer is in the supervisor's log.

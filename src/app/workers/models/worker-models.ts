@@ -3,18 +3,18 @@
  * listed, and what a name stands for, comes from the supervisor's last table; what changes the models is a call to it.
  * Invariant: a request keeps its version until its lease is disposed; the version is let go of after the last one.
  */
-import type { Channel } from '../../core/channel/channel.ts'
-import { fromErrorData } from '../../core/channel/error-data.ts'
-import { Mutex } from '../../core/concurrency/semaphore.ts'
-import { ServiceError } from '../../core/errors.ts'
-import { modelNotFound, noModel } from '../../models/model-entry.ts'
-import type { RenderThread } from '../../models/chat/render-thread.ts'
-import { LoadedModel, type ModelLease } from '../../models/loaded-model.ts'
-import type { ModelRecord, Models, RegisterOptions } from '../../models/registry.ts'
-import { DEFAULT_MODEL_ID } from '../../models/registry.ts'
-import { type ModelSequences, SequenceCounts } from '../../models/sequence-counts.ts'
-import type { EnginePlace, QueuePlace } from '../../protocol/engine.ts'
-import { type RegisteredSource, toModelSource } from '../../protocol/model-source.ts'
+import type { Channel } from '../../../core/channel/channel.ts'
+import { fromErrorData } from '../../../core/channel/error-data.ts'
+import { Mutex } from '../../../core/concurrency/semaphore.ts'
+import { ServiceError } from '../../../core/errors.ts'
+import { modelNotFound, noModel } from '../../../models/model-entry.ts'
+import type { RenderThread } from '../../../models/chat/render-thread.ts'
+import { LoadedModel, type ModelLease } from '../../../models/loaded-model.ts'
+import type { ModelRecord, Models, RegisterOptions } from '../../../models/registry.ts'
+import { DEFAULT_MODEL_ID } from '../../../models/registry.ts'
+import { type ModelSequences, SequenceCounts } from '../../../models/sequence-counts.ts'
+import type { EnginePlace, QueuePlace } from '../../../protocol/engine.ts'
+import { type RegisteredSource, toModelSource } from '../../../protocol/model-source.ts'
 import type { ModelRow, ModelsTable, VersionData } from './models-table.ts'
 import type { OpenedEngine } from './worker-engines.ts'
 import { workerQueue } from './worker-queue.ts'
@@ -193,9 +193,10 @@ export class WorkerModels implements Models {
 
   async #take(table: ModelsTable): Promise<void> {
     const serving = new Set(table.rows.map(({ version }) => version))
-    for (const data of table.versions) {
-      if (!this.#versions.has(data.version)) this.#versions.set(data.version, await this.#open(data))
-    }
+    // At the same time: each of an upstream that does not answer takes ten seconds.
+    const missing = table.versions.filter(({ version }) => !this.#versions.has(version))
+    const open = async (data: VersionData) => void this.#versions.set(data.version, await this.#open(data))
+    await Promise.all(missing.map(open))
     this.#table = table
     for (const waiter of this.#waiters) {
       const row = this.#find(waiter.modelId)

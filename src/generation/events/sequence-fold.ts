@@ -3,8 +3,8 @@
  * sent. The only fold there is: used by `generation.ts` and by the light server's worker threads. Imports nothing that
  * such a thread would have to load.
  */
-import { InvariantError } from '../core/errors.ts'
-import type { ToolCall } from '../protocol/chat.ts'
+import { InvariantError } from '../../core/errors.ts'
+import type { ToolCall } from '../../protocol/chat.ts'
 import type {
   AnswerDeltaEvent,
   ChosenLogprob,
@@ -14,7 +14,7 @@ import type {
   SequenceStartEvent,
   TextDeltaEvent,
   ToolCallDeltaEvent,
-} from '../protocol/engine-events.ts'
+} from '../../protocol/engine-events.ts'
 
 /** What comes between the start of a sequence and its end. Each token stands in a text-delta, whose text is empty where it is read otherwise. */
 export type DeltaEvent = TextDeltaEvent | AnswerDeltaEvent

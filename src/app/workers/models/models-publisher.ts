@@ -3,12 +3,12 @@
  * call is answered that changed it. What a worker is told of stays loaded until the worker lets go of it.
  */
 import { serialize } from 'node:v8'
-import type { ServiceError } from '../../core/errors.ts'
-import type { LogWriter } from '../../core/log-writer.ts'
-import type { ModelRegistry } from '../../models/registry.ts'
-import type { EnginePlace } from '../../protocol/engine.ts'
+import type { ServiceError } from '../../../core/errors.ts'
+import type { LogWriter } from '../../../core/log-writer.ts'
+import type { ModelRegistry } from '../../../models/registry.ts'
+import type { EnginePlace } from '../../../protocol/engine.ts'
 import { type PublishedModels, toModelsTable, VersionNumbers } from './models-table.ts'
-import type { WorkerHolds } from './worker-holds.ts'
+import type { WorkerHolds } from '../worker-holds.ts'
 
 /** Some things change without an event: which tiers have callers, the seconds until an engine is started again. */
 const LOOK_EVERY_MS = 1000

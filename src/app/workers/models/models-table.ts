@@ -2,13 +2,13 @@
  * What the supervisor tells its workers of the models, as data: the whole truth each time, since it changes rarely. A version is
  * what one load has brought; a worker holds each that may serve until another takes its place and its own requests have ended.
  */
-import { type ErrorData, toErrorData } from '../../core/channel/error-data.ts'
-import type { ToolFormat } from '../../core/tool-format.ts'
-import type { LoadedModel } from '../../models/loaded-model.ts'
-import type { ModelRecord, ServingModel, ServingModels } from '../../models/registry.ts'
-import type { OpenedAdapter } from '../../protocol/adapter.ts'
-import type { EnginePlace } from '../../protocol/engine.ts'
-import type { RemoteModelSource } from '../../protocol/model-source.ts'
+import { type ErrorData, toErrorData } from '../../../core/channel/error-data.ts'
+import type { ToolFormat } from '../../../core/tool-format.ts'
+import type { LoadedModel } from '../../../models/loaded-model.ts'
+import type { ModelRecord, ServingModel, ServingModels } from '../../../models/registry.ts'
+import type { OpenedAdapter } from '../../../protocol/adapter.ts'
+import type { EnginePlace } from '../../../protocol/engine.ts'
+import type { RemoteModelSource } from '../../../protocol/model-source.ts'
 
 /** A `RemoteModelSource` whose key can be sent. */
 interface RemoteSourceData extends Omit<RemoteModelSource, 'apiKey'> {

@@ -5,13 +5,13 @@
  *
  * Invariant: a part leaves no sooner than all that came before it has left.
  */
-import { InvariantError } from '../core/errors.ts'
+import { InvariantError } from '../../core/errors.ts'
 import type {
   AnswerEvent,
   EngineEvent,
   TextDeltaEvent,
   ToolCallStartEvent,
-} from '../protocol/engine-events.ts'
+} from '../../protocol/engine-events.ts'
 import type { SequenceEvent } from './sequence-fold.ts'
 
 interface TextSegment {

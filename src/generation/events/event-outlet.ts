@@ -8,9 +8,9 @@ export class EventOutlet<Event> {
   readonly #onEvents: OnEvents<Event>
   readonly #signal: AbortSignal
   #ready: Event[] = []
-  /** The call under way; it rejects for good once a reader has failed. */
+  /** Resolves when the call under way has ended. */
   #giving: Promise<void> | null = null
-  #hasFailed = false
+  #failure: { readonly error: unknown } | null = null
 
   constructor(onEvents: OnEvents<Event>, signal: AbortSignal) {
     this.#onEvents = onEvents
@@ -19,31 +19,37 @@ export class EventOutlet<Event> {
 
   /** Whether its reader takes nothing more. */
   get hasFailed(): boolean {
-    return this.#hasFailed
+    return this.#failure !== null
   }
 
   add(event: Event): void {
     this.#ready.push(event)
   }
 
-  /** Hands over what there is, unless the reader is still at what it got before. */
+  /** Hands over what there is, unless the reader is still at what it got before. @throws what it throws at once */
   give(): void {
-    if (this.#giving !== null || this.#ready.length === 0) return
+    if (this.#giving !== null || this.#failure !== null || this.#ready.length === 0) return
     const events = this.#ready
     this.#ready = []
     const reading = this.#onEvents(events)
-    if (reading === undefined) return
-    this.#giving = reading.then(() => {
-      this.#signal.throwIfAborted()
-      this.#giving = null
-      this.give()
-    })
-    // Whoever waits hears why.
-    this.#giving.catch(() => (this.#hasFailed = true))
+    if (reading !== undefined) this.#giving = this.#goOnAfter(reading)
   }
 
   /** Resolves when the reader has everything. @throws what it has thrown; the signal's reason where that has aborted while it read */
   async whenEmpty(): Promise<void> {
     while (this.#giving !== null) await this.#giving
+    if (this.#failure !== null) throw this.#failure.error
+  }
+
+  async #goOnAfter(reading: Promise<void>): Promise<void> {
+    try {
+      await reading
+      this.#signal.throwIfAborted()
+      this.#giving = null
+      this.give()
+    } catch (error) {
+      this.#failure = { error }
+      this.#giving = null
+    }
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { OutputGuard } from '../guards/output/output-guard.ts'
-import type { AnswerEvent } from '../protocol/engine-events.ts'
+import { OutputGuard } from '../../guards/output/output-guard.ts'
+import type { AnswerEvent } from '../../protocol/engine-events.ts'
 import { JoinedAnswers } from './joined-answers.ts'
 import { SequenceFold } from './sequence-fold.ts'
 

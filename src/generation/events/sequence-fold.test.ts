@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { sequenceEnd, sequenceStart, textDelta } from '../../test/support/engines/scripted-engine.ts'
+import { sequenceEnd, sequenceStart, textDelta } from '../../../test/support/engines/scripted-engine.ts'
 import { failedSequence, type SequenceEvent, SequenceFold } from './sequence-fold.ts'
 
 describe('SequenceFold', () => {

@@ -254,6 +254,58 @@ describe('a batch of separate prompts', () => {
   })
 })
 
+describe('a batch as a block', () => {
+  /** Runs two at a time; of the first two one ends, then the engine fails as it is told to. */
+  const createScript = (failures: ServiceError[]) => {
+    const asked: string[][] = []
+    const script: Script = async function* (request) {
+      asked.push(request.prompts.map((prompt) => String(piecesOf(prompt)[0])))
+      const failure = failures.shift()
+      if (failure === undefined) return yield* oneToken(request, new AbortController().signal)
+      yield sequenceStart(0)
+      yield sequenceStart(1)
+      yield textDelta('b', [1], 1)
+      yield textDelta('a', [1], 0)
+      yield sequenceEnd('stop', 0)
+      throw failure
+    }
+    return { asked, script }
+  }
+  const options = { texts: ['1', '2', '3', '4'], batch: 'block' } as const
+  const outcomes = (sequences: readonly { text: string; error: { code: string } | null }[]) =>
+    sequences.map(({ text, error }) => error?.code ?? text)
+
+  it('keeps what has ended where its engine dies, and runs again what had not begun', async () => {
+    const { asked, script } = createScript([new ServiceError('engine_failed')])
+    const { generation, usage } = await openGeneration(script, options)
+
+    expect(outcomes(await generation.fold())).toEqual(['a', 'engine_failed', 'a', 'a'])
+    expect(asked).toEqual([
+      ['1', '2', '3', '4'],
+      ['3', '4'],
+    ])
+    expect(usage).toMatchObject([{ status: 200, tokensOut: 4 }])
+  })
+
+  it('keeps what has ended at the end of the server', async () => {
+    const { asked, script } = createScript([new ServiceError('shutting_down')])
+    const { generation } = await openGeneration(script, options)
+
+    const ended = ['a', 'shutting_down', 'shutting_down', 'shutting_down']
+    expect(outcomes(await generation.fold())).toEqual(ended)
+    expect(asked).toHaveLength(1)
+  })
+
+  it('is refused as a whole', async () => {
+    const { generation, usage } = await openGeneration(async function* () {
+      yield* []
+      throw new ServiceError('engine_failed')
+    }, options)
+    await expect(generation.fold()).rejects.toMatchObject({ code: 'engine_failed' })
+    expect(usage).toHaveLength(1)
+  })
+})
+
 describe('a prompt that cannot fit into the context', () => {
   const info = { maxSeqLen: 10, maxTokenBytes: 1 }
   const long = 'x'.repeat(11)

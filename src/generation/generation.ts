@@ -300,7 +300,7 @@ export class Generation implements Disposable {
     const accepted = prompts.filter(isAccepted)
     if (input.kind === 'chat' || input.batch === null) return await this.#foldBlock(accepted)
     const isSeparate = input.batch === 'separate'
-    const results = await (isSeparate ? this.#foldSeparately(accepted) : this.#foldBlock(accepted))
+    const results = await (isSeparate ? this.#foldSeparately(accepted) : this.#foldBatch(accepted))
     const next = results.values()
     const outcomes = prompts.map((prompt, index) => {
       if (isAccepted(prompt)) return next.next().value ?? missing()
@@ -318,10 +318,43 @@ export class Generation implements Disposable {
     const sequences = countSequences({ ...this.#opened.engineOptions, prompts })
     if (sequences === 0) return []
     const folds = Array.from({ length: sequences }, () => new SequenceFold<ServiceError>())
+    await this.#runInto(folds, prompts)
+    return folds.map((fold) => fold.finish())
+  }
+
+  /** Runs prompts as one block, of which each sequence has a fold. */
+  async #runInto(folds: readonly SequenceFold<ServiceError>[], prompts: readonly Prompt[]): Promise<void> {
     await this.#generate(prompts, (events) => {
       for (const event of events) (folds[event.index] ?? missing()).add(event)
     })
-    return folds.map((fold) => fold.finish())
+  }
+
+  /** A block of which nothing is lost where its engine dies: what has ended stays, and what had not begun is run again. */
+  async #foldBatch(prompts: readonly Prompt[]): Promise<readonly (GeneratedSequence | ServiceError)[]> {
+    const { requestId, signal } = this.#opened.context
+    const results: (GeneratedSequence | ServiceError)[] = []
+    let left = prompts.map((prompt, index) => ({ prompt, index }))
+    while (left.length > 0) {
+      const folds = left.map(() => new SequenceFold<ServiceError>())
+      let failure: ServiceError | null = null
+      try {
+        const block = left.map(({ prompt }) => prompt)
+        await this.#runInto(folds, block)
+      } catch (thrown) {
+        const hasBegun = results.length > 0 || folds.some((fold) => fold.hasBegun)
+        if (!hasBegun || signal.aborted) throw thrown
+        failure = toServiceError(thrown, requestId)
+      }
+      const isAgain = (fold: SequenceFold<ServiceError>): boolean =>
+        !fold.hasBegun && failure?.code === 'engine_failed' && folds.some(({ hasBegun }) => hasBegun)
+      for (const [at, fold] of folds.entries()) {
+        const { index } = left[at] ?? missing()
+        if (fold.hasEnded) results[index] = fold.finish()
+        else if (!isAgain(fold)) results[index] = failure ?? missing()
+      }
+      left = left.filter((_, at) => isAgain(folds[at] ?? missing()))
+    }
+    return results
   }
 
   /** Each prompt as a block of its own, so that a failure of one concerns no other. */

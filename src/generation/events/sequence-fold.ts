@@ -62,10 +62,15 @@ export class SequenceFold<Failure = SequenceError> {
   readonly #toolCalls: { id: string; name: string; arguments: string }[] = []
   readonly #logprobs: ChosenLogprob[] = []
   readonly #tokenIds: number[] = []
+  #hasBegun = false
   #promptTokens = 0
   #cachedTokens = 0
   #queueMs = 0
   #end: Pick<FoldedSequence<Failure>, 'finishReason' | 'stopString' | 'error'> | null = null
+
+  get hasBegun(): boolean {
+    return this.#hasBegun
+  }
 
   get hasEnded(): boolean {
     return this.#end !== null
@@ -74,6 +79,7 @@ export class SequenceFold<Failure = SequenceError> {
   /** @throws InvariantError when the sequence has ended. */
   add(event: SequenceEvent<Failure>): void {
     if (this.#end !== null) throw new InvariantError(`A ${event.type} came after the end of its sequence.`)
+    this.#hasBegun = true
     switch (event.type) {
       case 'sequence-start':
         this.#promptTokens = event.promptTokens

@@ -1,5 +1,6 @@
 /** Schemas as grammars: which texts they allow, by XGrammar's own matcher, and what is said of schemas that cannot be kept to. */
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { separateAlternatives } from '../alternatives/separate-alternatives.ts'
 import { loadXGrammar } from '../xgrammar.ts'
 import { schemaToGrammar } from './schema-grammar.ts'
@@ -193,6 +194,20 @@ const CASES: Readonly<Record<string, Case>> = {
 describe('a grammar of a schema', () => {
   it.each(Object.entries(CASES))('allows %s', async (_, { schema, valid, invalid }) => {
     expect(await allowed(schema, [...valid, ...invalid])).toEqual(valid)
+  })
+})
+
+describe('what Zod writes', () => {
+  it.each([
+    ['an e-mail address', z.email(), ['a.b@c.de'], ['a', 'a@b']],
+    ['a UUID', z.uuid(), ['123e4567-e89b-42d3-a456-426614174000'], ['123e4567']],
+    ['a date', z.iso.date(), ['2026-11-28'], ['2026-13-01']],
+    ['a time stamp', z.iso.datetime(), ['2026-11-28T10:00:00Z'], ['2026-11-28']],
+    ['an IPv4 address', z.ipv4(), ['10.0.0.1'], ['10.0.0.256']],
+    ['a text that starts so', z.string().startsWith('ab'), ['abc'], ['cab']],
+  ])('for %s is kept to', async (_, schema, valid, invalid) => {
+    const texts = [...valid, ...invalid].map((text) => JSON.stringify(text))
+    expect(await allowed(z.toJSONSchema(schema), texts)).toEqual(valid.map((text) => JSON.stringify(text)))
   })
 })
 

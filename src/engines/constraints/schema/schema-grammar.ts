@@ -234,8 +234,9 @@ class SchemaConverter {
     return this.#rule(`"\\"" ${this.#rule(rest)}`)
   }
 
+  /** A format beside it is an annotation: schema libraries write the pattern of the format there, their own wording of it. */
   #pattern({ pattern, ...others }: Schema, path: string): string {
-    const beside = ['minLength', 'maxLength', 'format'].find((keyword) => others[keyword] !== undefined)
+    const beside = ['minLength', 'maxLength'].find((keyword) => others[keyword] !== undefined)
     if (beside !== undefined && this.#options.isStrict) {
       throw new SchemaError(
         `${path}/${beside}`,

@@ -17,6 +17,18 @@ const row = (status: number, template: string): ErrorRow => ({
   message: (params) => template.replaceAll(/\{(\w+)\}/g, (_, name: string) => String(params[name] ?? '')),
 })
 
+/** A row of what went wrong here: the id leads to its cause in the log. */
+const failureRow = (template: string): ErrorRow => {
+  const { message } = row(500, template)
+  return {
+    status: 500,
+    message: (params) =>
+      params['requestId'] === undefined
+        ? message(params)
+        : `${message(params)} Request id: ${String(params['requestId'])}`,
+  }
+}
+
 /** A row whose `{message}` is about the server's files: callers learn the name of a file, never its folder. */
 const fileRow = (status: number, template: string): ErrorRow => {
   const { message } = row(status, template)
@@ -215,12 +227,11 @@ export const ERRORS = {
   ),
   upstream_busy: row(429, "The upstream of model '{model}' takes no more requests now: {message}"),
   // 500
-  internal_error: row(500, 'Internal server error. Request id: {requestId}'),
-  constraint_lost: row(
-    500,
+  internal_error: failureRow('Internal server error.'),
+  constraint_lost: failureRow(
     "The constraint of the answer could not be followed to the answer's end: the model has no token that may come next, or it takes too much time. Use a simpler one.",
   ),
-  engine_failed: row(500, 'The engine stopped while it worked on this request. Try again.'),
+  engine_failed: failureRow('The engine stopped while it worked on this request. Try again.'),
   // 503
   model_loading_failed: fileRow(503, "Model '{model}' could not be loaded: {message}"),
   engine_unavailable: fileRow(503, 'The engine of the model is not available: {message}'),
@@ -304,8 +315,12 @@ export class StartError extends Error {
   }
 }
 
-/** Turns any thrown value into the error to answer with; an unknown one becomes a 500 with it as the cause. */
+/** Turns any thrown value into the error to answer with, which at 500 names the request; an unknown one becomes a 500 with it as the cause. */
 export function toServiceError(thrown: unknown, requestId: string): ServiceError {
-  if (thrown instanceof ServiceError) return thrown
+  if (thrown instanceof ServiceError) {
+    const { status, code, params, cause } = thrown
+    if (status !== 500 || requestId === '' || params['requestId'] !== undefined) return thrown
+    return new ServiceError(code, { ...params, requestId }, { cause })
+  }
   return new ServiceError('internal_error', { requestId }, { cause: thrown })
 }

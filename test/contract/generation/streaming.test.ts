@@ -175,7 +175,8 @@ describe('an error after the head', () => {
     )
 
     expect(answer.statusCode).toBe(200)
-    const detail = 'The engine stopped while it worked on this request. Try again.'
+    const id = String(answer.headers['x-request-id'])
+    const detail = `The engine stopped while it worked on this request. Try again. Request id: ${id}`
     expect(chunks.at(-1)).toEqual({
       error: { message: detail, type: 'server_error', param: null, code: 'engine_failed' },
       detail,

@@ -63,7 +63,10 @@ describe('a thread that ends', () => {
 
     expect(answer.status).toBe(500)
     expect(answer.headers['x-error-code']).toBe('engine_failed')
-    expect(answer.json).toEqual({ detail: 'The engine stopped while it worked on this request. Try again.' })
+    const id = answer.headers['x-request-id']
+    expect(answer.json).toEqual({
+      detail: `The engine stopped while it worked on this request. Try again. Request id: ${id}`,
+    })
     expect(failures[0]).toEqual([expect.objectContaining({ message }), null])
     expect((await call(server, '/v1/generate', generate('after'))).json.generated_text).toBe('after')
   })

@@ -110,7 +110,7 @@ describe('sluice chat at a terminal', () => {
     const broken = createPerson(['one', 'two'])
     const { listen } = createTestApp({ engine: failInTheMiddle() })
     await chatAt(`http://127.0.0.1:${await listen()}`, broken.dialogue)()
-    expect(broken.shown()).toMatch(/> one\na\n[^\n]+\.\n\n> two\na\n/)
+    expect(broken.shown()).toMatch(/> one\na\n[^\n]+\n\n> two\na\n/)
   })
 
   it('stops an answer at a signal and asks on with what came of it', async () => {

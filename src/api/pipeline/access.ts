@@ -87,7 +87,10 @@ async function authenticateAdmin(
     const credential = await authenticateCookie(deps, context)
     if (credential !== null) return admitAdmin(context, credential)
   }
-  if (secret !== null && (await adminCheck?.(secret, addressKey(clientAddress))) === true) return null
+  if (secret !== null && (await adminCheck?.(secret, addressKey(clientAddress))) === true) {
+    context.hasAdminKey = true
+    return null
+  }
   const session =
     secret !== null && isKeySecret(secret) ? await deps.authenticator.authenticate(secret) : null
   if (session?.session?.role === 'admin') return admitAdmin(context, session)

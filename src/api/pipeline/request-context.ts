@@ -33,6 +33,8 @@ export class RequestContext implements GenerationContext {
   readonly routePath: string | null
   /** Who is in the audit log: `admin` is who has the admin key, else the e-mail address of an admin. */
   adminActor = 'admin'
+  /** Whether it came with the admin key, which a session does not. */
+  hasAdminKey = false
   /** The id that a request of the admin API is about: of its path, or of what it made. Null for a listing. */
   adminTarget: string | null = null
   /** Of an error inside a stream, whose head had left with status 200. */

@@ -4,6 +4,8 @@
  */
 import type { FastifyInstance } from 'fastify'
 import type { z } from 'zod'
+import { upstreamSecret } from '../../config/upstream-kinds.ts'
+import { ValueProblem } from '../../config/value-kinds.ts'
 import { ServiceError, StartError } from '../../core/errors.ts'
 import { SecretText } from '../../core/text/secret-text.ts'
 import { hostWeightBytes } from '../../protocol/compute-device.ts'
@@ -13,6 +15,7 @@ import { refuseBase } from '../../models/adapters.ts'
 import { DEFAULT_MODEL_ID, type ModelRecord, type Models } from '../../models/registry.ts'
 import type { AppDeps } from '../deps.ts'
 import { addRoute } from '../openapi/add-route.ts'
+import type { RequestContext } from '../pipeline/request-context.ts'
 import {
   checkedModel,
   checkModelRequest,
@@ -76,7 +79,7 @@ export function registerAdminModelRoutes(
       context.adminTarget = body.id
       const id = realId(registry, body.id)
       const waits = query.wait === 'true'
-      const source = toSource(body)
+      const source = toSource(body, context)
       const registered = registry
         .register(id, source, { keepsFailed: !waits, policy: toModelPolicy(body), ...toResidence(body) })
         .catch((error: unknown) => {
@@ -150,10 +153,13 @@ function toResidence(body: z.output<typeof registerModelRequest>) {
   return { isPinned: body.pinned, load: body.load === 'request' ? 'request' : 'now' } as const
 }
 
-function toSource(body: z.output<typeof registerModelRequest>): ModelSource {
+function toSource(
+  body: z.output<typeof registerModelRequest>,
+  context: Pick<RequestContext, 'hasAdminKey'>,
+): ModelSource {
   if (body.engine === 'openai') {
     const { endpoints, api_key: key, model: name = null } = body
-    const apiKey = typeof key === 'string' ? new SecretText(key) : null
+    const apiKey = typeof key === 'string' ? new SecretText(readUpstreamKey(key, context)) : null
     return { kind: 'openai', endpoints, apiKey, model: name }
   }
   if (body.engine === 'adapter') {
@@ -163,6 +169,19 @@ function toSource(body: z.output<typeof registerModelRequest>): ModelSource {
   const { checkpoint, model_config: modelConfig, tokenizer, quantization } = body
   const { draft_checkpoint: draftCheckpoint, tool_format: toolFormat } = body
   return { kind: 'local', checkpoint, modelConfig, tokenizer, quantization, draftCheckpoint, toolFormat }
+}
+
+/** What the server's files and variables hold is not an account's to send to an endpoint of its choice. */
+function readUpstreamKey(given: string, { hasAdminKey }: Pick<RequestContext, 'hasAdminKey'>): string {
+  const refuse = (problem: string) =>
+    new ServiceError('invalid_request', { message: `api_key ${problem}.` }, { param: 'api_key' })
+  if (!hasAdminKey && /^(?:@|env:)/.test(given))
+    throw refuse('must be the key itself: only the admin key may name a file or a variable of the server')
+  try {
+    return upstreamSecret.parse(given)
+  } catch (error) {
+    throw error instanceof ValueProblem ? refuse(error.message) : error
+  }
 }
 
 /** Where nothing is registered, `default` is an id like any other. */

@@ -17,7 +17,7 @@ import type { ModelRecord } from '../../models/model-record.ts'
 import type { QuantizeResult } from '../../models/quantize-jobs.ts'
 import type { CheckpointReport } from '../../protocol/checkpoint-report.ts'
 import { ValueProblem, type ValueKind } from '../../config/value-kinds.ts'
-import { endpointUrl, modelName, upstreamSecret } from '../../config/upstream-kinds.ts'
+import { endpointUrl, modelName } from '../../config/upstream-kinds.ts'
 import { arrayOf, isJsonObject, must, nullableWithDefault, number, text } from './fields.ts'
 import { queryChoice } from './query.ts'
 
@@ -260,9 +260,11 @@ const remoteModelRequest = z
     endpoints: arrayOf(readBy(endpointUrl), { min: 1, max: MAX_ENDPOINTS, of: 'URLs' }).describe(
       'As `http://host:8000/v1`; `dns+http://name:8000/v1` is every address of the name.',
     ),
-    api_key: readBy(upstreamSecret)
+    api_key: text()
       .nullish()
-      .describe('Sent to the endpoints: text, `env:NAME` or `@FILE` of the server. Never shown.'),
+      .describe(
+        'Sent to the endpoints: text or, with the admin key, `env:NAME` or `@FILE` of the server. Never shown.',
+      ),
     model: readBy(modelName).nullish().describe('Its id there; by default the first that they list.'),
     ...policyFields,
   })

@@ -1,8 +1,8 @@
 /** Sessions of browsers: the cookie, what protects it from other sites' pages, and the link that makes the first admin. */
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { TrustedProxies } from '../../../src/guards/trusted-proxies.ts'
 import { type AccountsApp, createAccountsApp, PASSWORD } from '../../support/servers/accounts-app.ts'
-import { KEY } from '../../support/servers/test-app.ts'
+import { ADMIN_KEY, KEY } from '../../support/servers/test-app.ts'
 
 const EMAIL = 'ann@example.org'
 const ADMIN = { email: 'root@example.org', password: PASSWORD }
@@ -338,6 +338,29 @@ describe('an admin', () => {
     )
     expect(byToken.statusCode).toBe(200)
     expect((await world.as(key, 'GET', '/v1/admin/users')).statusCode).toBe(401)
+  })
+
+  it('names no file and no variable of the server as the key of an upstream, as the admin key may', async () => {
+    const { userId } = await world.register(EMAIL)
+    await world.admin('PATCH', `/v1/admin/users/${userId}`, { role: 'admin' })
+    const token = await world.login(EMAIL)
+    vi.stubEnv('KEY_OF_THIS_TEST', 'upstream-key')
+    const body = { id: 'far', engine: 'openai', endpoints: ['http://127.0.0.1:1/v1'] }
+    const register = async (secret: string, key: string) => {
+      const given = { ...body, api_key: key }
+      const answer = await world.as(secret, 'POST', '/v1/admin/models?wait=false', given)
+      return answer.statusCode === 200 ? 200 : answer.json<{ detail: string }>().detail
+    }
+
+    for (const key of ['@/etc/hostname', 'env:KEY_OF_THIS_TEST'])
+      expect(await register(token, key)).toBe(
+        'api_key must be the key itself: only the admin key may name a file or a variable of the server.',
+      )
+    expect(await register(token, 'a b')).toMatch(/^api_key must give a key of 1 to 4096 printable/)
+    expect(await register(token, 'plain-key')).toBe(200)
+    expect(await register(ADMIN_KEY, 'env:KEY_OF_THIS_TEST')).toBe(200)
+    expect(await register(ADMIN_KEY, '@/no/such/file')).toMatch(/^api_key names a file after @, but/)
+    vi.unstubAllEnvs()
   })
 
   it('needs no admin key on the server', async () => {

@@ -75,9 +75,12 @@ export function toOpenAiError(error: ServiceError) {
   return { message: error.message, type: openAiType(error.status), param: error.param, code: error.code }
 }
 
+/** By this the tool runners of Anthropic's SDKs, which ask for a thread first, know to send the whole conversation. */
+const NO_THREADS = { details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } } as const
+
 /** Also the shape of an error inside a stream (Anthropic's Messages API, Errors). */
-export function toAnthropicError({ message, status }: ServiceError, requestId: string) {
-  const error = { type: anthropicType(status), message }
+export function toAnthropicError({ message, status, param }: ServiceError, requestId: string) {
+  const error = { type: anthropicType(status), message, ...(param === 'thread' && NO_THREADS) }
   return { type: 'error', error, request_id: requestId, detail: message } as const
 }
 

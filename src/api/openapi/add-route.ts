@@ -28,7 +28,11 @@ const openAiErrorBody = errorBody
 const anthropicErrorBody = errorBody
   .extend({
     type: z.literal('error'),
-    error: z.object({ type: z.string(), message: z.string() }),
+    error: z.object({
+      type: z.string(),
+      message: z.string(),
+      details: z.object({ error_code: z.string(), unsupported: z.array(z.string()) }).optional(),
+    }),
     request_id: z.string(),
   })
   .meta({ id: 'AnthropicError', description: 'Every error also carries `x-error-code` and `request-id`.' })

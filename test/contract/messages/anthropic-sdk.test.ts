@@ -7,7 +7,7 @@ import Anthropic, {
   NotFoundError,
   RateLimitError,
 } from '@anthropic-ai/sdk'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { ServiceError } from '../../../src/core/errors.ts'
 import {
   failInTheMiddle,
@@ -72,6 +72,20 @@ describe("Anthropic's client", () => {
     })
     expect(request_id).toMatch(/^[0-9a-f]{24}$/)
   })
+
+  it.each([false, true])(
+    'runs tools, without the thread that it asks for first (streamed: %s)',
+    async (stream) => {
+      const client = await createClient()
+      const run = vi.fn<() => string>(() => 'sunny')
+      const input_schema = { type: 'object' as const, properties: {} }
+      const tools = [{ type: 'custom' as const, name: 'weather', input_schema, run, parse: () => ({}) }]
+      const runner = client.beta.messages.toolRunner({ ...REQUEST, stream, tools })
+
+      expect((await runner.runUntilDone()).content).toMatchObject([{ type: 'text', text: 'hello' }])
+      expect(run).not.toHaveBeenCalled()
+    },
+  )
 
   it('gathers a stream into the same message', async () => {
     const client = await createClient()

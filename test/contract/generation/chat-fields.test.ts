@@ -91,7 +91,7 @@ describe('fields that are', () => {
     })
   })
 
-  it.each([[{ type: 'refusal', refusal: 'no' }], [{ type: 'toString' }], [{ text: 'a' }], ['a'], [null]])(
+  it.each([[{ type: 'toString' }], [{ text: 'a' }], ['a'], [null]])(
     'refuses a part of no known type: %j',
     async (part) => {
       const answer = await createTestApp().post(URL, { messages: [{ role: 'user', content: [part] }] })
@@ -102,6 +102,25 @@ describe('fields that are', () => {
       )
     },
   )
+
+  it.each([
+    [{ content: null, refusal: 'no' }, 'no'],
+    [{ content: [{ type: 'refusal', refusal: 'no' }] }, 'no'],
+    [{ content: 'yes', refusal: null }, 'yes'],
+    [{ content: null, reasoning_content: 'hm' }, ''],
+  ])('reads what an assistant said or declined elsewhere: %j', async (said, content) => {
+    const chatTemplate = "{% for m in messages %}[{{ m['role'] }}] {{ m['content'] }} {% endfor %}"
+    const engine = new ScriptedEngine(sayOk, { chatTemplate })
+    const messages = [
+      { role: 'user', content: 'hi' },
+      { role: 'assistant', ...said },
+    ]
+
+    const answer = await createTestApp({ engine }).post(URL, { messages })
+
+    expect(answer.statusCode).toBe(200)
+    expect(piecesOf(engine.requests[0]?.prompts[0]).join('')).toBe(`[user] hi [assistant] ${content} `)
+  })
 
   it('takes the role developer for system', async () => {
     const chatTemplate = "{% for m in messages %}[{{ m['role'] }}] {{ m['content'] }} {% endfor %}"

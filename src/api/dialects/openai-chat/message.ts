@@ -29,9 +29,14 @@ const textPart = z.object(
   { error: must('a text part') },
 )
 
+/** Of an assistant that declined: read as its text. */
+const refusalPart = z.object({ type: z.literal('refusal'), refusal: text() })
+
 const CONTENT_RULE = 'a string (or an array of text parts)'
 
-const part = z.discriminatedUnion('type', [textPart, chatMediaPart()], { error: must('a text part') })
+const part = z.discriminatedUnion('type', [textPart, refusalPart, chatMediaPart()], {
+  error: must('a text part'),
+})
 
 const content = z
   .union([text(), longArray(part)], { error: must(CONTENT_RULE) })
@@ -39,6 +44,7 @@ const content = z
 
 function toPart(given: z.output<typeof part>, index: number): ContentPart {
   if (given.type === 'text') return { kind: 'text', text: given.text }
+  if (given.type === 'refusal') return { kind: 'text', text: given.refusal }
   return toMediaPart(given, given.type, `[${index}]`)
 }
 
@@ -57,7 +63,12 @@ const messageObject = z
   .object(
     {
       role,
-      content: content.nullish().describe('`null` in a message of the assistant that has `tool_calls`.'),
+      content: content
+        .nullish()
+        .describe(
+          '`null` in a message of the assistant that has `tool_calls`, a `refusal` or `reasoning_content` alone.',
+        ),
+      refusal: text().nullish().describe('Of the assistant, in place of `content`: read as its text.'),
       name: text().nullish(),
       tool_calls: longArray(toolCall, { error: must('an array of tool calls') }).nullish(),
       tool_call_id: text().nullish().describe('Of a message of a tool: the call that it answers.'),
@@ -71,25 +82,31 @@ const messageObject = z
 type GivenMessage = z.output<typeof messageObject>
 
 function checkMessage(
-  { role: given, content: body, tool_calls: calls }: GivenMessage,
+  { role: given, content: body, tool_calls: calls, ...others }: GivenMessage,
   context: z.RefinementCtx,
 ): void {
   const hasCalls = (calls?.length ?? 0) > 0
+  const isWithoutText =
+    given === 'assistant' && [others.refusal, thoughtOf(others)].some((text) => (text ?? '') !== '')
   if (hasCalls && given !== 'assistant') {
     const message = `must be in a message of the role 'assistant', but was in one of '${given}'`
     context.addIssue({ code: 'custom', path: ['tool_calls'], message })
   }
-  if (!hasCalls && !body) {
+  if (!hasCalls && !body && !isWithoutText) {
     context.addIssue({ code: 'custom', path: ['content'], message: brokenRule(CONTENT_RULE, body) })
   }
 }
 
+function thoughtOf(given: Pick<GivenMessage, 'reasoning_content' | 'reasoning'>): string {
+  return given.reasoning_content ?? given.reasoning ?? ''
+}
+
 function toChatMessage(given: GivenMessage): ChatMessage {
   const { role: of, content: body, name, tool_calls: calls, tool_call_id: callId } = given
-  const reasoning = given.reasoning_content ?? given.reasoning ?? ''
+  const reasoning = thoughtOf(given)
   return {
     role: of,
-    ...(body ?? { content: '' }),
+    ...(body ?? { content: (of === 'assistant' ? given.refusal : null) ?? '' }),
     ...(of === 'assistant' && reasoning !== '' && { reasoning }),
     ...((calls?.length ?? 0) > 0 && {
       toolCalls: (calls ?? []).map(({ id, function: called }) => ({ id, ...called })),

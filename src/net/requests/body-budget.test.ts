@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { BodyBudget } from './body-budget.ts'
 
 describe('BodyBudget', () => {
-  it('lets one address take half, and all addresses the whole', () => {
+  it('lets an address take half of what the others leave, so that there is room for the next', () => {
     const budget = new BodyBudget(100)
     const [a, b, c] = ['a', 'b', 'c'].map((address) => budget.open(address))
 
@@ -10,11 +10,14 @@ describe('BodyBudget', () => {
     expect(() => a?.take(1)).toThrow(
       'Too many request bodies wait to be answered: of your address at most 50 bytes may wait; try again in 1 s.',
     )
-    b?.take(30)
-    expect(() => c?.take(21)).toThrow('at most 100 bytes may wait')
-    c?.take(20)
+    b?.take(25)
+    expect(() => b?.take(1)).toThrow('of your address at most 25 bytes may wait')
+    c?.take(12)
+    expect(() => c?.take(1)).toThrow('of your address at most 12 bytes may wait')
 
-    expect(budget.takenBytes).toBe(100)
+    expect(budget.takenBytes).toBe(87)
+    a?.[Symbol.dispose]()
+    b?.take(19)
     budget.checkIntegrity()
   })
 

@@ -1,8 +1,8 @@
 /**
  * The bytes of all request bodies that this server holds: of those that arrive, and of those whose requests are not answered
  * yet. One for a server; `read-body.ts` takes from it as bytes come in, so that whoever only declares a large body takes
- * nothing. One address may take half, so that it cannot take all. Where many clients share an address, as behind a proxy
- * that is not trusted, they share that half.
+ * nothing. One address may take half of what the others leave, so that no few of them take all. Where many clients share an
+ * address, as behind a proxy that is not trusted, they share that half.
  *
  * Invariant: what is taken is the sum of the open holds, by address and in all.
  */
@@ -62,11 +62,10 @@ export class BodyBudget {
   }
 
   #take(address: string, bytes: number): void {
-    const own = (this.#byAddress.get(address) ?? 0) + bytes
-    const max = this.#maxBytes
-    if (own > max / 2) throw full(`of your address at most ${max / 2}`)
-    if (this.#taken + bytes > max) throw full(`at most ${max}`)
-    this.#byAddress.set(address, own)
+    const before = this.#byAddress.get(address) ?? 0
+    const most = Math.floor((this.#maxBytes - (this.#taken - before)) / 2)
+    if (before + bytes > most) throw full(`of your address at most ${most}`)
+    this.#byAddress.set(address, before + bytes)
     this.#taken += bytes
   }
 

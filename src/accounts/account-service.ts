@@ -27,6 +27,7 @@ import {
   type StoredUser,
   updateUser,
 } from '../storage/users-repository.ts'
+import { revokeInvitationsOfAdmins } from '../storage/invitations-repository.ts'
 import { emailKey } from './email.ts'
 import { issueKey } from './keys/key-record.ts'
 import type { PasswordHasher } from './password-hasher.ts'
@@ -265,7 +266,7 @@ export class AccountService {
     return await this.#deps.database.transaction().execute(async (transaction) => {
       const user = await requireUser(transaction, userId)
       const { disabledAtUnixSeconds } = user
-      if (disabled === true || changes.role === 'user') await refuseLastAdmin(transaction, user)
+      if (disabled === true || changes.role === 'user') await this.#removeAdmin(transaction, user)
       await requireTeam(transaction, changes.teamId ?? null)
       await updateUser(transaction, userId, {
         ...changes,
@@ -284,7 +285,7 @@ export class AccountService {
    */
   async deleteUser(userId: string): Promise<void> {
     await this.#deps.database.transaction().execute(async (transaction) => {
-      await refuseLastAdmin(transaction, await requireUser(transaction, userId))
+      await this.#removeAdmin(transaction, await requireUser(transaction, userId))
       await deleteUser(transaction, userId)
     })
   }
@@ -310,6 +311,13 @@ export class AccountService {
       await insertKey(transaction, key, secretHash)
     })
     return keySecret
+  }
+
+  /** Who was an admin may have made invitations of admins, for later: none of them stays open. @throws ServiceError `last_admin` */
+  async #removeAdmin(db: ApiDatabase, user: StoredUser): Promise<void> {
+    if (user.role !== 'admin') return
+    await refuseLastAdmin(db, user)
+    await revokeInvitationsOfAdmins(db, this.#deps.clock.unixSeconds())
   }
 
   /** Disabling again keeps the first date. */

@@ -89,6 +89,17 @@ export async function revokeInvitation(db: ApiDatabase, id: string, unixSeconds:
   return (await open.executeTakeFirst()).numUpdatedRows > 0n
 }
 
+/** Those that are open and offer the role of an admin. */
+export async function revokeInvitationsOfAdmins(db: ApiDatabase, unixSeconds: number): Promise<void> {
+  await db
+    .updateTable('invitations')
+    .set({ revoked_at: unixSeconds })
+    .where('role', '=', 'admin')
+    .where('accepted_at', 'is', null)
+    .where('revoked_at', 'is', null)
+    .execute()
+}
+
 /** Those that are open for an address. */
 export async function revokeInvitationsOf(
   db: ApiDatabase,

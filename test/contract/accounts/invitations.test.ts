@@ -44,6 +44,24 @@ describe('an invitation', () => {
     })
   })
 
+  it.each([
+    ['demoted', (url: string) => world.admin('PATCH', url, { role: 'user' })],
+    ['disabled', (url: string) => world.admin('PATCH', url, { disabled: true })],
+    ['deleted', (url: string) => world.admin('DELETE', url)],
+  ])('of an admin is revoked when an admin is %s, and no other is', async (_, remove) => {
+    const users: { user_id: string }[] = []
+    for (const email of ['a@example.org', 'b@example.org']) {
+      const made = await invite({ emails: [email], role: 'admin' })
+      users.push((await accept({ token: tokenOf(made), password: PASSWORD })).json())
+    }
+    const [back, plain] = [await invite({ role: 'admin' }), await invite({ emails: ['c@example.org'] })]
+
+    expect((await remove(`/v1/admin/users/${users[0]?.user_id}`)).statusCode).toBe(200)
+
+    expect((await accept({ token: tokenOf(back), password: PASSWORD })).statusCode).toBe(401)
+    expect((await accept({ token: tokenOf(plain), password: PASSWORD })).statusCode).toBe(200)
+  })
+
   it('signs a browser in with a cookie, but not for a page of another site', async () => {
     const token = tokenOf(await invite())
     const payload = { token, password: PASSWORD, cookie: true }

@@ -15,9 +15,16 @@ import {
   ValueProblem,
 } from './value-kinds.ts'
 
-export const modelIdKind = textLike('id', 'at most 200 characters without spaces', (text) =>
-  /^[^\s\p{C}]{1,200}$/u.test(text),
+export const modelIdKind = textLike(
+  'id',
+  "at most 200 characters without spaces, none of its segments '.' or '..'",
+  (text) => /^[^\s\p{C}]{1,200}$/u.test(text) && !hasDotSegment(text),
 )
+
+/** Whether clients would make another path of one with it. */
+export function hasDotSegment(id: string): boolean {
+  return id.split('/').some((segment) => segment === '.' || segment === '..')
+}
 
 /** The name, then the id of the model that it stands for. */
 export const modelAlias = textLike('name=id', "a name, '=' and the id of a model", (text) =>

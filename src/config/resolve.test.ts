@@ -68,7 +68,7 @@ const CASES: {
     'org/model',
     'org/model',
     'my model',
-    "must be at most 200 characters without spaces, but was 'my model'",
+    "must be at most 200 characters without spaces, none of its segments '.' or '..', but was 'my model'",
   ],
   draftCheckpoint: ['d.gguf', 'd.gguf', '', "must be a path, but was ''"],
   quantization: ['int8', 'int8', 'q8', "must be one of none, int4, int8, fp8, but was 'q8'"],
@@ -356,7 +356,7 @@ describe('models', () => {
     [[entry, { id: 'b' }], "must have 'checkpoint' in model 2"],
     [
       [{ ...entry, id: 'a b' }],
-      "is wrong in model 1: its id must be at most 200 characters without spaces, but was 'a b'",
+      "is wrong in model 1: its id must be at most 200 characters without spaces, none of its segments '.' or '..', but was 'a b'",
     ],
     [
       [{ ...entry, path: 'x' }],

@@ -1,6 +1,6 @@
 /** `GET /v1/models` and `GET /v1/models/{model_id}`. */
 import { z } from 'zod'
-import { keyIdKind, modelIdKind } from '../../config/model-kinds.ts'
+import { hasDotSegment, keyIdKind, modelIdKind } from '../../config/model-kinds.ts'
 import { LOAD_TIMES } from '../../core/load-time.ts'
 import { ServiceError } from '../../core/errors.ts'
 import { QUANTIZATIONS } from '../../core/quant-mode.ts'
@@ -167,6 +167,12 @@ const readBy = <Value>(kind: ValueKind<Value>) =>
     }
   })
 
+/** Clients take a segment of dots out of a path before they send it. */
+const registeredId = () =>
+  modelId().refine((id) => !hasDotSegment(id), {
+    error: must("an id without '.' or '..' between slashes"),
+  })
+
 const MAX_ENDPOINTS = 256
 const MAX_KEYS = 1000
 
@@ -255,7 +261,7 @@ export function toCheckedModel(report: CheckpointReport): z.output<typeof checke
 
 const remoteModelRequest = z
   .object({
-    id: modelId(),
+    id: registeredId(),
     engine: z.literal('openai'),
     endpoints: arrayOf(readBy(endpointUrl), { min: 1, max: MAX_ENDPOINTS, of: 'URLs' }).describe(
       'As `http://host:8000/v1`; `dns+http://name:8000/v1` is every address of the name.',
@@ -272,7 +278,7 @@ const remoteModelRequest = z
 
 const adapterModelRequest = z
   .object({
-    id: modelId(),
+    id: registeredId(),
     engine: z.literal('adapter').describe('May be left out where `adapter` is given.'),
     base: readBy(modelIdKind).describe(
       'The id of the registered model that it is for, whose engine it shares.',
@@ -288,7 +294,7 @@ const adapterModelRequest = z
 const localModelRequest = z
   .object(
     {
-      id: modelId(),
+      id: registeredId(),
       engine: z.literal('llama.cpp').optional(),
       ...checkpointFields(),
       load: nullableWithDefault(loadTime(), 'start').describe(

@@ -52,6 +52,12 @@ function createAdminApp(openEngine: OpenEngine) {
 }
 
 describe('POST /v1/admin/models', () => {
+  it.each(['..', '.', 'a/../b'])('refuses the id %j, which no path could name', async (id) => {
+    const { register } = createAdminApp(succeed)
+    const answer = await register({ id, checkpoint: 'x.gguf' })
+    expect(answer.json().detail).toMatch(/^id must be an id without '\.' or '\.\.' between slashes, but was/)
+  })
+
   it('answers the model once it serves, with everything it was given', async () => {
     const seen: unknown[] = []
     const { register, call } = createAdminApp((id, source, hooks) => {

@@ -20,7 +20,7 @@ def main():
     ap = argparse.ArgumentParser()
     ap.add_argument("--work-dir", default=os.path.join(ROOT, ".work"))
     ap.add_argument("--model", default=SHIPPED)
-    ap.add_argument("--sharpened", type=float, default=2.0, help="by what factor export.py sharpened the logits")
+    ap.add_argument("--sharpened", type=float, default=3.0, help="by what factor export.py sharpened the logits")
     args = ap.parse_args()
     os.makedirs(args.work_dir, exist_ok=True)
     shutil.copy(os.path.join(args.model, "tokenizer.json"), os.path.join(args.work_dir, "tokenizer.json"))

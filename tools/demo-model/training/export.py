@@ -35,7 +35,7 @@ def main():
     ap.add_argument("--out", help="default: export in the work folder")
     ap.add_argument("--float16", action="store_true")
     ap.add_argument("--shard-mb", type=float, default=1e6, help="weights in several files of at most so many MB")
-    ap.add_argument("--sharpen", type=float, default=1.0, help="factor on all logits, put into the last norm: 2 makes temperature 1 what 0.5 was")
+    ap.add_argument("--sharpen", type=float, default=1.0, help="factor on all logits, put into the last norm: 3 makes temperature 1 what 0.33 was")
     args = ap.parse_args()
     out = args.out or os.path.join(args.work_dir, "export")
     saved = torch.load(os.path.join(args.work_dir, "checkpoint.pt"), map_location="cpu", weights_only=True)

@@ -97,7 +97,8 @@ export interface ConfigOptions {
   /** tokenizer.json or tekken.json of a safetensors checkpoint. Must be a path. @default beside the checkpoint */
   readonly tokenizer?: string | null
   /**
-   * Id under which the checkpoint is served. Must be at most 200 characters without spaces.
+   * Id under which the checkpoint is served. Must be at most 200 characters without spaces, none of its segments '.' or
+   * '..'.
    * @default the checkpoint's stem
    */
   readonly modelId?: string | null

@@ -199,15 +199,15 @@ describe('a grammar of a schema', () => {
 
 describe('what Zod writes', () => {
   it.each([
-    ['an e-mail address', z.email(), ['a.b@c.de'], ['a', 'a@b']],
-    ['a UUID', z.uuid(), ['123e4567-e89b-42d3-a456-426614174000'], ['123e4567']],
-    ['a date', z.iso.date(), ['2026-11-28'], ['2026-13-01']],
-    ['a time stamp', z.iso.datetime(), ['2026-11-28T10:00:00Z'], ['2026-11-28']],
-    ['an IPv4 address', z.ipv4(), ['10.0.0.1'], ['10.0.0.256']],
-    ['a text that starts so', z.string().startsWith('ab'), ['abc'], ['cab']],
-  ])('for %s is kept to', async (_, schema, valid, invalid) => {
-    const texts = [...valid, ...invalid].map((text) => JSON.stringify(text))
-    expect(await allowed(z.toJSONSchema(schema), texts)).toEqual(valid.map((text) => JSON.stringify(text)))
+    ['an e-mail address', z.email(), { valid: 'a.b@c.de', invalid: 'a@b' }],
+    ['a UUID', z.uuid(), { valid: '123e4567-e89b-42d3-a456-426614174000', invalid: '123e4567' }],
+    ['a date', z.iso.date(), { valid: '2026-11-28', invalid: '2026-13-01' }],
+    ['a time stamp', z.iso.datetime(), { valid: '2026-11-28T10:00:00Z', invalid: '2026-11-28' }],
+    ['an IPv4 address', z.ipv4(), { valid: '10.0.0.1', invalid: '10.0.0.256' }],
+    ['a text that starts so', z.string().startsWith('ab'), { valid: 'abc', invalid: 'cab' }],
+  ])('for %s is kept to', async (_, schema, { valid, invalid }) => {
+    const texts = [valid, invalid].map((text) => JSON.stringify(text))
+    expect(await allowed(z.toJSONSchema(schema), texts)).toEqual([JSON.stringify(valid)])
   })
 })
 

@@ -43,6 +43,8 @@ describe('parseCommandLine', () => {
     [['--prot', '1'], "unknown option '--prot' (Did you mean --port?)"],
     [['serve', '--nonsense'], "unknown option '--nonsense'"],
     [['--port'], "option '--port <n>' argument missing"],
+    [['--enable-firewall=true'], "option '--enable-firewall' takes no value"],
+    [['serve', '--disable-output-verify=false'], "option '--disable-output-verify' takes no value"],
     [['--api-keys', '--port', '1'], "option '--api-keys <keys>' argument missing"],
     [
       ['start'],

@@ -5,6 +5,7 @@
  */
 import { Command, CommanderError } from 'commander'
 import { packageVersion } from '../app/package-version.ts'
+import { flagName } from '../config/option-names.ts'
 import { FLAG_NAMES, OPTIONS } from '../config/options.ts'
 import { choice, list, path, textLike, wholeNumber } from '../config/value-kinds.ts'
 import { StartError } from '../core/errors.ts'
@@ -287,9 +288,16 @@ function refuseUnknownCommand([first, ...rest]: readonly string[], parent: Comma
   if (command !== undefined && command.commands.length > 0) refuseUnknownCommand(rest, command)
 }
 
+/** Options without a value: Commander does not know them with one. */
+const SWITCHES: ReadonlySet<string> = new Set(
+  FLAG_NAMES.filter((name) => OPTIONS[name].kind.placeholder === null).map((name) => flagName(name)),
+)
+
 /** Commander's message on one line, without what stood after `=` in an unknown option. */
 function toSentence(message: string): string {
   const [, sentence = message] = /^error: ([\s\S]*)$/.exec(message) ?? []
+  const [, flag] = /^unknown option '(--[^=']+)=/.exec(sentence) ?? []
+  if (flag !== undefined && SWITCHES.has(flag)) return `option '${flag}' takes no value`
   return sentence
     .replace(/'(--?[^'=]*)=[\s\S]*?'(?=\s*(\(Did you mean|$))/, "'$1'")
     .replaceAll(/\s*\n\s*/g, ' ')

@@ -73,6 +73,16 @@ describe.skipIf(NGINX === null)('behind deploy/nginx.conf', () => {
     expect(above.status).toBe(413)
   })
 
+  it('gives a browser a cookie that leaves over TLS alone', async () => {
+    const { port } = behindNginx()
+    const account = { email: 'ann@example.org', password: 'a-password-of-the-test' }
+    const made = await secureFetch({ port, path: '/v1/admin/users', ...admin, body: account })
+    expect([made.status, made.text]).toEqual([200, expect.any(String)])
+    const body = { ...account, cookie: true }
+    const { cookies } = await secureFetch({ port, path: '/v1/auth/login', body })
+    expect(cookies).toEqual([expect.stringMatching(/^__Host-sluice_session=.*; Secure/)])
+  })
+
   it('refuses plain HTTP', async () => {
     const { plainPort } = behindNginx()
     const answer = await fetch(`http://127.0.0.1:${plainPort}/v1/health`)

@@ -39,6 +39,7 @@ export interface SecureCall {
 export interface SecureAnswer {
   readonly status: number
   readonly text: string
+  readonly cookies: readonly string[]
 }
 
 /** Told of an answer before its end: what has arrived of it. */
@@ -67,7 +68,8 @@ export function secureFetch(call: SecureCall, onText: OnText = () => {}): Promis
           text += chunk
           onText(text)
         })
-        response.once('end', () => resolve({ status: response.statusCode ?? 0, text }))
+        const { statusCode: status = 0, headers } = response
+        response.once('end', () => resolve({ status, text, cookies: headers['set-cookie'] ?? [] }))
         response.once('error', reject)
       },
     )

@@ -3,7 +3,7 @@ from text.chat_format import END, LEARN, NOTHING, said
 from text.conversation import Talk
 from text.held_out import is_held
 from text.data.words import any_name, invented
-from text.skills import chains, extras, facts, followups, smalltalk, sums, texts, written
+from text.skills import chains, extras, facts, followups, smalltalk, sums, texts, told, written
 from text.skills.sluice import about_sluice
 from text.tools.toolcalls import call_drill
 
@@ -58,7 +58,7 @@ def of_names(t):
 
 def of_chain(t):
     """Several turns about one thing, again and again."""
-    chain, pairs = t.rng.choice([chains.word, chains.number, chains.items, chains.places, smalltalk.joke, *[written.conversation] * 8]), []
+    chain, pairs = t.rng.choice([chains.word, chains.number, chains.items, chains.places, chains.results, chains.edits, chains.edits, chains.answers, smalltalk.joke, *[written.conversation] * 8, *[told.told] * 4]), []
     while len(pairs) < 12:
         turns = chain(t)
         q, ans = turns[0]

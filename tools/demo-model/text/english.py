@@ -1,4 +1,5 @@
-"""English phrasing: the indefinite article, a list in words, a capital letter at the beginning."""
+"""English phrasing: the indefinite article, a list in words, a capital letter at the beginning, the plural."""
+from text.data.tables import PLURAL
 
 
 def a(word):
@@ -14,3 +15,13 @@ def joined(words, last="and"):
 
 def first_up(text):
     return text[:1].upper() + text[1:]
+
+
+def plural(word):
+    if word in PLURAL:
+        return PLURAL[word]
+    if word.endswith("man"):
+        return word[:-2] + "en"
+    if word.endswith("y") and word[-2] not in "aeiou":
+        return word[:-1] + "ies"
+    return word + ("es" if word.endswith(("s", "x", "ch", "sh")) else "s")

@@ -15,7 +15,7 @@ from text.data.words import any_name
 from text.drills import drill
 from text.held_out import is_held
 from text.rough import rough
-from text.skills import chains, extras, facts, followups, people, reading, refusals, smalltalk, sums, texts, written
+from text.skills import chains, extras, facts, followups, people, reading, refusals, smalltalk, sums, texts, told, written
 from text.skills.sluice import about_sluice
 from text.stories import storytelling
 from text.stories.stories import make_story
@@ -35,9 +35,9 @@ SKILLS = [  # (weight, skill, whether single questions of it are kept for the he
     False), (0.5, smalltalk.riddle, False), (3, smalltalk.bye, False), (1, smalltalk.clock, False),
     (9, smalltalk.memory, True), (2, smalltalk.not_told, False), (3, smalltalk.about_chat, False), (3, smalltalk.why, False), (1.5, smalltalk.loading,
     False),
-    (5, storytelling.story, True), (0.4, storytelling.long_story, False), (3, storytelling.haiku, True), (3, storytelling.poem, True),
+    (16, storytelling.story, True), (0.4, storytelling.long_story, False), (3, storytelling.haiku, True), (3, storytelling.poem, True),
     (11, about_sluice, False), (5, reading.passage, True), (2, reading.who_has, True), (42, refusals.refuse, True),
-    (90, written.question, False), (260, written.conversation, False),
+    (90, written.question, False), (260, written.conversation, False), (70, told.told, False),
 ] + extras.SKILLS + chains.SKILLS
 _WEIGHTS = [w for w, _, _ in SKILLS]
 STARTERS = {smalltalk.about_chat, smalltalk.why, smalltalk.loading, followups.more}  # need something said before
@@ -245,11 +245,11 @@ def document(rng, held=False, long=False):
         return copies(rng)
     if not held and rng.random() < DRILLS:
         return drill(rng, held)
-    if r < 0.22:
+    if r < 0.11:
         return tools(rng, held)
-    if r < 0.24:
+    if r < 0.13:
         return shop(rng, held)
-    if r < 0.26:
+    if r < 0.15:
         return plain_text(rng, held)
     return chat(rng, held, rng.choice([1, 1, 1, 2, 2, 3, 4, 5, 6, 8]))
 

@@ -3,9 +3,9 @@ import json
 
 from text.conversation import Answer, verdict
 from text.data.countries import CAPITAL, CONTINENT, verb
-from text.data.tables import LISTS, NUMBER, ORDINAL
+from text.data.tables import COMPARE, LISTS, NUMBER, OPPOSITE, ORDINAL, PAST, YOUNG
 from text.data.words import any_name, invented
-from text.english import first_up, joined
+from text.english import first_up, joined, plural
 from text.skills import facts, refusals, smalltalk, sums, texts
 
 # What is asked of a word: with the word, and with what stands for it.
@@ -61,8 +61,10 @@ def number(t):
     x, op, y, r = sums.draw(t, t.chance(0.6))
     out = [(t.rng.choice(sums.ASK).replace("add up ", "calculate ").format(sums.written(t, x, op, y)), Answer(sums.equal(x, op, y, r), str(r),
         key=("sum", op, min(x, y), max(x, y))))]
-    for _ in range(t.rng.randint(1, 3)):
-        k, z = t.rng.randrange(8), t.rng.randint(1, 20)
+    results = []
+    for _ in range(t.rng.randint(1, 4)):
+        results.append(r)
+        k, z = t.rng.randrange(9), t.rng.randint(1, 20)
         if k < 3:
             other = max(0, r + t.rng.choice([-30, -20, -10, -5, -3, -2, -1, 1, 2, 3, 5, 10, 20, 30]))
             other = round(other, -1) if t.chance(0.4) else other
@@ -87,6 +89,11 @@ def number(t):
             out.append((t.pick(f"and minus {z}?", f"Minus {z}?", f"take away {z}", f"now subtract {z}", f"And if I take away {z}?", f"less {z}?"), Answer(
                 sums.equal(r, "-", z, r - z), str(r - z))))
             r -= z
+        elif k == 8 and len(out) > 1:
+            first = t.chance(0.7)
+            got = results[0] if first else r
+            out.append((t.pick("what was the {} result", "What was the {} result?", "And the {} result?", "tell me the {} result again", "the {} result was?").format("first" if first else "last"), Answer(
+                f"The {'first' if first else 'last'} result was {got}.", str(got))))
         else:
             out.append((t.pick(f"and plus {z}?", f"Plus {z}?", f"add {z}", f"now add {z}", f"And with {z} more?", f"plus {z} please"), Answer(
                 sums.equal(r, "+", z, r + z), str(r + z))))
@@ -98,6 +105,15 @@ def number(t):
 
 
 SIZE = "ant bee mosquito fly ladybird beetle moth butterfly mouse hamster frog robin sparrow hen owl duck rabbit cat fox goat sheep dog wolf pig deer lion bear tiger cow horse elephant".split()
+
+
+def about_item(t, w):
+    """One thing of a list, and what is asked of it as "it"."""
+    form = t.pick("spell", "count", "first", "upper", "plural", "plural", "plural")
+    if form == "plural":
+        return t.pick("what is the plural of it", "What's its plural?", "and the plural of it?", "the plural of it?", "Whats the plural of that?", "and in the plural?"), Answer(
+            f"The plural of {w} is {plural(w)}.", plural(w), exact=True)
+    return t.rng.choice(WORD_ASKS[form][1].split("|")), of_word(form, w)
 
 
 def items(t):
@@ -139,6 +155,8 @@ def items(t):
             at, which = (ORDINAL[i + 1], f"{ORDINAL[i + 1]} one") if i < len(got) - 1 or t.chance(0.4) else ("last", "last one")
             out.append((t.pick("What is the {w}?", "Which is the {w}?", "the {w}?", "What was the {w}?", "and the {w}?", "Which one was {a}?").format(w=which, a="the " + at), Answer(
                 f"The {at} is {got[i]}.", got[i], exact=True)))
+            if t.chance(0.4) and " " not in got[i]:
+                out.append(about_item(t, got[i]))
         elif f == 8:
             say("How many are that?|how many did you name|How many {k} are that?|count them", f"There are {NUMBER[len(got)]}.", NUMBER[len(got)], "fact")
         elif f == 9:
@@ -160,6 +178,133 @@ def items(t):
         else:
             k, got, n, _ = listed()
             out.append((t.pick("now {n} {k}", "And {n} {k}?", "Now name {n} {k}.", "and {n} {k} please").format(n=n, k=k), Answer(joined(got) + ".", exact=True)))
+    return out
+
+
+def results(t):
+    """Two sums or two halves, and what may be asked of both results."""
+    def one(last=None):
+        k = t.rng.randrange(4)
+        if k == 0:
+            n = 2 * t.rng.randint(1, 30)
+            return t.pick("half of {}", "What is half of {}?", "What's half of {}?", "and half of {}").format(n), Answer(f"Half of {n} is {n // 2}.", str(n // 2)), n // 2, None
+        if k == 1:
+            n = t.rng.randint(1, 25)
+            return t.pick("twice {}", "What is double {}?", "double {}", "two times {}").format(n), Answer(f"Twice {n} is {2 * n}.", str(2 * n)), 2 * n, None
+        x, op, y, r = sums.draw(t, True)
+        return t.rng.choice(sums.ASK).replace("add up ", "calculate ").format(sums.written(t, x, op, y)), Answer(sums.equal(x, op, y, r), str(r), key=("sum", op, min(x, y), max(x, y))), r, (x, op, y)
+
+    rows = []
+    while len(rows) < t.pick(2, 2, 2, 3):
+        row = one()
+        if not row[3] or t.held or not sums.only_held_out(*row[3]):
+            rows.append(row)
+    out, got = [row[:2] for row in rows], [row[2] for row in rows]
+    x, y, many = got[0], got[-1], len(got) > 2
+    for _ in range(t.pick(1, 1, 2, 3)):
+        k = t.rng.randrange(7)
+        if k < 2 and not many:
+            r = x + y
+            out.append((t.pick("add those two together", "Add the two results.", "and both together?", "what is the sum of both", "now add them up", "What do they make together?", "add both results"), Answer(sums.equal(x, "+", y, r), str(r))))
+        elif k == 2 and not many:
+            out.append((t.pick("whats the difference between them", "What is the difference?", "and the difference of the two?", "how far apart are they"), Answer(sums.equal(max(x, y), "-", min(x, y), abs(x - y)), str(abs(x - y)))))
+        elif k == 3 and len(set(got)) == len(got):
+            big = t.chance(0.6)
+            best = (max if big else min)(got)
+            word = t.pick("bigger", "larger", "greater") if big else t.pick("smaller", "lower")
+            if many:
+                word = {"bigger": "biggest", "larger": "largest", "greater": "greatest", "smaller": "smallest", "lower": "lowest"}[word]
+            out.append((t.pick(f"which result is {'the ' if many else ''}{word}", f"Which one is the {word}?", f"which of the {NUMBER[len(got)]} results is the {word}?", f"and which is {'the ' if many else ''}{word}?"), Answer(
+                f"The results are {joined(map(str, got))}, so {best} is the {word}.", str(best))))
+        elif k < 6:
+            at = t.rng.randrange(len(got))
+            word = ORDINAL[at + 1] if at < len(got) - 1 or t.chance(0.5) else "last"
+            out.append((t.pick("what was the {} result", "What was the {} answer?", "And the {} result?", "tell me the {} result again", "the {} one was?", "what was the {} again?").format(word), Answer(
+                f"The {word} result was {got[at]}.", str(got[at]))))
+        else:
+            out.append((t.pick("list the results", "what were the results", "All results again, please.", "tell me both again" if not many else "tell me all results"), Answer(
+                f"The results were {joined(map(str, got))}.", joined(map(str, got)))))
+    return out
+
+
+def edits(t):
+    """A list that the user changes, turn by turn: every answer is the whole list, in the form it has."""
+    k, words = t.rng.choice([x for x in LISTS.items() if " " not in x[0]])
+    n = t.rng.randint(2, min(5, len(words) - 1))
+    got, form = list(words[:n]) if t.chance(0.5) else t.rng.sample(list(words), n), t.rng.randrange(4)
+    new = lambda: t.rng.choice([w for w in words if w not in got] + [some_word(t) for _ in range(3)])
+    show = lambda: [lambda: first_up(", ".join(got)) + ".", lambda: first_up(joined(got)) + ".", lambda: "\n".join(f"{i + 1}. {first_up(w)}" for i, w in enumerate(got)), lambda: json.dumps(got, ensure_ascii=False)][form]()
+    many, out = t.pick(NUMBER[n], n), []
+    if t.chance(0.35):
+        out.append((t.pick("My list: {}", "I have {}.", "I need {}", "shopping list: {}", "my {k}: {}").format(t.pick(", ".join(got), joined(got)), k=k), Answer(t.pick("All right. What shall I do with the list?", "I will remember it."), "Good", exact=True)))
+        form %= 2
+    else:
+        q = ("Name {n} {k}.", "Name {n} {k}.", "Give me a numbered list of {n} {k}.", "{n} {k} as a JSON array") if t.chance(0.5) else ("name {n} {k}", "tell me {n} {k}", "{n} {k}, numbered please", "give me {n} {k} as json")
+        out.append((q[form].format(n=many, k=k), Answer(show(), kind="text", exact=True)))
+    for _ in range(t.rng.randint(2, 5)):
+        f = t.rng.randrange(13)
+        if f < 3:
+            w = new()
+            got.append(w)
+            q = t.pick("add {}", "Add {} to it.", "now add {}", "and {} please", "put {} on the list", "also {}", "plus {}").format(w)
+        elif f == 3 and len(got) > 1:
+            q, got = t.pick("remove the first one", "Remove the first.", "without the first one", "drop the first one", "take away the first one"), got[1:]
+        elif f == 4 and len(got) > 1:
+            q, got = t.pick("remove the last one", "without the last one", "drop the last", "delete the last one"), got[:-1]
+        elif f == 5 and len(got) > 2:
+            w = t.rng.choice(got)
+            q, got = t.pick("remove {}", "Take {} off the list.", "without {}", "no {} please", "delete {}").format(w), [x for x in got if x != w]
+        elif f == 6 and len(got) > 2:
+            m = t.rng.randint(2, len(got) - 1)
+            q, got = t.pick("just the first {}", "only the first {}", "keep the first {}", "the first {} only").format(t.pick(NUMBER[m], m)), got[:m]
+        elif f == 7:
+            w, x = t.rng.choice(got), new()
+            q, got = t.pick("replace {} with {}", "{1} instead of {0}", "change {} to {}").format(w, x), [x if y == w else y for y in got]
+        elif f == 8:
+            q, form = t.pick(("as a json list", 3), ("Write them as JSON.", 3), ("as json", 3), ("now as a numbered list", 2), ("number them", 2), ("in one line", 0))
+        elif f == 9:
+            out.append((t.pick("how many are there now", "How many are that?", "how many are on the list?", "count them"), Answer(f"There are {NUMBER[len(got)]}.", NUMBER[len(got)], exact=True)))
+            continue
+        elif f == 10:
+            at = t.rng.randrange(len(got))
+            name = ORDINAL[at + 1] if at < len(got) - 1 or t.chance(0.5) else "last"
+            out.append((t.pick("what is number {n}" if name != "last" else "what is the last one", "the {w} one?", "which is the {w} now", "What is the {w} one?").format(n=at + 1, w=name), Answer(f"The {name} is {got[at]}.", got[at], exact=True)))
+            if t.chance(0.3) and " " not in got[at]:
+                out.append(about_item(t, got[at]))
+            continue
+        elif f == 11:
+            w = t.rng.choice(got) if t.chance(0.5) else new()
+            out.append((t.pick("is {} on it", "Is {} on the list?", "is there {}?").format(w), Answer(f"{'Yes' if w in got else 'No'}, {w} is {'' if w in got else 'not '}on the list.", "yes" if w in got else "no", exact=True)))
+            continue
+        else:
+            q = t.pick("what's left", "the whole list again", "What is on the list now?", "show me the list", "so what do we have", "read it to me")
+        out.append((q, Answer(show(), kind="text", exact=True)))
+    return out
+
+
+FORMS = (  # word -> answer, how it is asked, how it is asked of the next word, the answer
+    (OPPOSITE, ("What is the opposite of {}?", "opposite of {}", "whats the opposite of {}", "the opposite of {} please"), "The opposite of {} is {}."),
+    (None, ("What is the plural of {}?", "plural of {}", "whats the plural of {}"), "The plural of {} is {}."),
+    (PAST, ("What is the past tense of {}?", "past tense of {}", "past of {}"), "The past tense of {} is {}."),
+    (YOUNG, ("What is a young {} called?", "what do you call a baby {}", "a baby {} is called?"), "A young {} is called a {}."),
+    (COMPARE, ("What is the comparative of {}?", "comparative of {}"), "The comparative of {} is {}."))
+
+
+def answers(t):
+    """A word that is an answer, and what is asked of it as a word; then the same of another one."""
+    table, asks, says = t.rng.choice(FORMS[:3] if t.chance(0.75) else FORMS)
+    drawn = lambda: t.rng.choice([w for w in table if " " not in w + table[w]]) if table else t.rng.choice(texts.EVERYDAY if t.chance(0.3) else [w for row in ("animals", "fruits", "vegetables") for w in LISTS[row]])
+    w = drawn()
+    got = table[w] if table else plural(w)
+    out = [(t.rng.choice(asks).format(w), Answer(says.format(w, got), got, exact=True))]
+    for _ in range(t.rng.randint(1, 4)):
+        if t.chance(0.4):
+            w = drawn()
+            got = table[w] if table else plural(w)
+            out.append((t.pick("and of {}?", "and {}?", "of {}?", "now {}", "What about {}?", "And of {}?").format(w), Answer(says.format(w, got), got, exact=True)))
+        else:
+            form = t.pick("spell", "spell", "first", "first", "last", "count", "reverse", "upper")
+            out.append((t.rng.choice(WORD_ASKS[form][1].split("|") + (["And the first letter of it?", "first letter of that?"] if form == "first" else [])), of_word(form, got)))
     return out
 
 
@@ -219,4 +364,4 @@ def after_refusal(t):
         "is there anything you know?", "then what can you tell me"), Answer(smalltalk.CAN, "stories"))]
 
 
-SKILLS = [(13, word, True), (10, number, True), (14, items, False), (6, places, False), (2.5, offered, False), (3, after_refusal, False)]
+SKILLS = [(13, word, True), (10, number, True), (14, items, False), (9, results, True), (14, edits, False), (9, answers, False), (6, places, False), (2.5, offered, False), (3, after_refusal, False)]

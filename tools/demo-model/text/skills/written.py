@@ -21,9 +21,9 @@ import sys
 
 from text.conversation import Answer, Talk
 from text.data.countries import CAPITAL
-from text.data.tables import DAYS, MONTHS, NUMBER, PLURAL
+from text.data.tables import DAYS, MONTHS, NUMBER
 from text.data.words import BOYS, CITIES, COLOURS, EVERYDAY, FOODS, GIRLS, GOODS, HOBBIES, JOBS, PETS, SURNAMES, THINGS, any_name, invented
-from text.english import a, first_up, joined
+from text.english import a, first_up, joined, plural
 from text.skills import refusals, sums, texts
 
 FOLDER = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "written")
@@ -47,16 +47,6 @@ POOLS = {  # name of a place: what may stand in it
     "n": lambda r: r.randint(20, 60), "m": lambda r: r.randint(2, 9), "big": lambda r: r.randint(61, 99), "age": lambda r: r.randint(18, 89), "young": lambda r: r.randint(2, 15),
     "price": lambda r: r.choice([r.randint(2, 30), 5 * r.randint(1, 40)]), "year": lambda r: r.randint(1950, 2030),
 }
-def plural(word):
-    if word in PLURAL:
-        return PLURAL[word]
-    if word.endswith("man"):
-        return word[:-2] + "en"
-    if word.endswith("y") and word[-2] not in "aeiou":
-        return word[:-1] + "ies"
-    return word + ("es" if word.endswith(("s", "x", "ch", "sh")) else "s")
-
-
 FUNCTIONS = {
     "a": a, "up": lambda x: str(x).upper(), "low": lambda x: str(x).lower(), "first_up": first_up, "reverse": lambda x: x[::-1], "spell": texts.spelled, "length": len,
     "plural": plural, "capital": CAPITAL.get, "joined": joined, "say": lambda x: NUMBER[x],

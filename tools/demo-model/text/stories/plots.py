@@ -105,3 +105,26 @@ ABOUT_PLOT = {
     "letter": ("{N} gets a letter and finds a surprise party.", "Good friends think of you."),
     "wish": ("{N} wishes for a {col} {thing}, and {F} makes it.", "Some wishes only need a friend."),
 }
+
+SHORT = {  # the same plots in three sentences
+    "lost": ["One {weather} day, {N} lost a {col} {thing}.", "{F} helped {him} to look for it.", "They found it near the {place}, and {N} danced with joy."],
+    "found": ["One {weather} day, {N} found a {col} {thing} near the {place}.", "It belonged to {F}, so {N} gave it back.", "{F} was so happy that they became friends."],
+    "rain": ["{N} and {F} played near the {place} when it began to rain.", "They sat under a big tree and told each other jokes.", "When the sun came out, they saw a rainbow."],
+    "share": ["{N} had a big {treat}, and {F} had nothing to eat.", "\"Here, you can have half of it,\" said {N}.", "They ate together near the {place} and were happy."],
+    "learn": ["{N} wanted to learn how to {skill}, but it was hard.", "{F} showed {him} how to do it, again and again.", "After a week {N} could {skill} very well."],
+    "broken": ["{N} dropped a {col} {thing}, and it broke.", "{N} was sad, but {F} had glue.", "Soon the {thing} was as good as new."],
+    "dark": ["{N} was afraid of the dark.", "One night {he} heard a noise, but outside was only {F}.", "They looked at the stars, and {N} was not afraid any more."],
+    "race": ["{N} and {F} ran in a race to the {place}.", "{F} fell, and {N} stopped to help.", "They came in last, but everyone clapped for them."],
+    "garden": ["{N} put a small seed into the ground and gave it water every day.", "{F} said, \"You must wait.\"", "In summer it was a big {col} flower."],
+    "newfriend": ["{N} was alone and wanted a friend.", "At the {place} {he} met {F}, who was alone too.", "They played all day, and now they are friends."],
+    "boat": ["{N} and {F} went out in a small boat.", "A strong wind came, but {N} threw a rope around a tree.", "At last they were safe on the land."],
+    "help": ["{F} had a heavy bag, and {N} carried it home for {F_him}.", "At home {F} opened the bag, and it was full of plums.", "They ate them all together."],
+    "cake": ["{N} baked a cake for {F}, but it turned black.", "Greta the baker showed {him} how to make a better one.", "{F} was very happy about it."],
+    "snow": ["{N} built a big snowman near the {place}.", "The next day was warm, and the snowman melted.", "\"He will come back next winter,\" said {F}."],
+    "nest": ["{N} found a small bird that could not fly.", "{He} and {F} gave it water and seeds until it was strong.", "Then it flew away, and every spring it sings for {N}."],
+    "secret": ["{N} found an old map with a red cross on it.", "{He} and {F} dug under a big oak.", "They found a box with a {col} {thing} in it."],
+    "proud": ["{N} said, \"I can do everything alone,\" and went to the {place}.", "On the way {he} fell into a hole, and {F} pulled {him} out.", "\"Thank you,\" said {N}. \"A friend is better than being proud.\""],
+    "music": ["{N} had no instrument and made a drum out of an old bucket.", "{F} took a flute, and they practised every evening.", "At the concert everyone clapped."],
+    "letter": ["{N} got a letter: \"Come to the {place} at five.\"", "{He} was a little afraid, but {he} went.", "All {his} friends were there with a cake for {him}."],
+    "wish": ["{N} wished for a {col} {thing}.", "{F} heard it and worked all day in a small room.", "The next morning {F} gave {N} a {col} {thing}."],
+}

@@ -2,7 +2,7 @@
 from text.data.words import ANIMALS, BOYS, GIRLS, THINGS
 from text.english import a
 from text.held_out import is_held
-from text.stories.plots import ABOUT_PLOT, MORE
+from text.stories.plots import ABOUT_PLOT, MORE, SHORT
 from text.stories.world import ADJ, ANIMAL_NAMES, BY_NAME, COLOURS, PEOPLE, STORY_PLACES, TOWN, TREATS, WEATHER
 
 OPEN_CHILD = [
@@ -185,10 +185,8 @@ def make_story(rng, held=False, hero=None, animal=None, thing=None, place=None, 
             break
     s["His"] = s["his"].capitalize()
     s["a_adj"] = a(s["adj"])
-    beats = PLOTS[plot]
-    if short:
-        keep = {0, 1, len(beats) - 2, len(beats) - 1} if plot != "rain" else {0, 1, 5, 6}
-        beats = [b for i, b in enumerate(beats) if i in keep]
+    s["F_him"] = "her" if f_he == "she" else "him"
+    beats = [[line] for line in SHORT[plot]] if short else PLOTS[plot]
     lines = [rng.choice(OPEN_ANIMAL if kind == "animal" else OPEN_CHILD)] + [rng.choice(b) for b in beats]
     text = []
     for line in lines:
@@ -206,5 +204,7 @@ def make_story(rng, held=False, hero=None, animal=None, thing=None, place=None, 
     if rng.random() < 0.3 and len(text) > 5:  # two paragraphs
         cut = rng.randint(2, len(text) - 3)
         s["text"] = " ".join(text[:cut]) + "\n\n" + " ".join(text[cut:])
+    if any(x and x.lower() not in s["text"].lower() for x in (thing, place, friend if given_friend else None)):  # what was asked for is to come in it
+        return make_story(rng, held, hero, animal, thing, place, short, given_he, bool(end), given_friend)
     s["last"] = beats and text[-2 if end else -1]
     return s

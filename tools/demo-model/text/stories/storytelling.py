@@ -64,11 +64,13 @@ def _subject(t):
 def story(t):
     rng = t.rng
     kw, about = _subject(t) if t.chance(0.75) else ({}, None)
-    short = t.chance(0.15)
+    short = t.chance(0.45)
     s = make_story(rng, t.held, short=short, **kw)
     q = rng.choice(ASK).format(about) if about else rng.choice(ASK_ANY)
     if short:
-        q = t.pick("Tell me a very short story about {}.", "A very short story about {}, please.", "Write a tiny story about {}.").format(about) if about else "Tell me a very short story."
+        q = t.pick("Tell me a very short story about {}.", "A very short story about {}, please.", "Write a tiny story about {}.", "tell me a short story about {}", "Tell me a short story about {}.", "short story about {} please", "write a short story about {}",
+                   "Can you tell me a short story about {}?", "a three sentence story about {}", "Write a four sentence story about {}.", "make up a very short story about {}", "a little story about {}", "a mini story about {} please").format(about) if about else t.pick(
+                   "Tell me a very short story.", "tell me a short story", "Tell me a short story, please.", "a very short story please", "a short bedtime story")
     out = [(q, Answer(s["text"], None, "text", exact=True, key=("story", s["plot"], s["thing"], s["place"])))]
     for _ in range(rng.choice([0, 0, 1, 2])):
         if t.chance(0.3):
@@ -97,6 +99,11 @@ def _about_story(t, s):
             "Which thing was it about?"), f"It was {a(s['col'])} {s['thing']}.", s["thing"]))
     if s["place"] in s["text"]:
         opts.append((t.pick("Where was it?", "Where did it happen?"), f"It was near the {s['place']}.", s["place"]))
+    title = t.pick(f"{s['N']} and {s['F']}", f"{s['N']} and the {s['thing']}" if s["thing"] in s["text"] else f"{s['N']} and {s['F']}")
+    opts += [(t.pick("give it a title", "What is a good title for it?", "Find a title.", "a title for the story please", "What is it called?", "how would you call the story"), f"\"{title[0].upper() + title[1:]}\"", None),
+             (t.pick("Who was in it?", "who was in the story", "Which characters were in it?", "Who are the people in it?", "name everybody in the story"), f"{s['N']} and {s['F']} were in it.", None),
+             (t.pick(f"What did {s['N']} do?", f"what did {he} do", f"What happened to {s['N']}?", f"what happened to {him}", "What happened in it?", "tell it in one sentence"), s["summary"], None),
+             (t.pick(f"Was {s['N']} a boy or a girl?" if s["kid"] in ("boy", "girl") else f"What animal was {s['N']}?", f"What was {s['N']}?", "what kind of animal was it about" if s["kid"] in ANIMALS else f"and who is {s['N']}"), f"{s['N']} was {a(s['kid'])}.", s["kid"])]
     opts += [(t.pick("Summarize the story.", "Make it shorter.", "Sum it up in one sentence.", "What was the story about?", "Shorter, please.",
              "summary please", "tl;dr"), s["summary"], None),
              (t.pick("What is the lesson?", "What is the moral of the story?", "What do we learn from it?"), s["lesson"], None),

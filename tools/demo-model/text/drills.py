@@ -58,7 +58,7 @@ def of_names(t):
 
 def of_chain(t):
     """Several turns about one thing, again and again."""
-    chain, pairs = t.rng.choice([chains.word, chains.number, chains.items, chains.places, chains.results, chains.edits, chains.edits, chains.answers, smalltalk.joke, *[written.conversation] * 8, *[told.told] * 4]), []
+    chain, pairs = t.rng.choice([chains.word, chains.number, chains.items, chains.places, chains.results, chains.edits, chains.edits, chains.answers, chains.rhymes, smalltalk.joke, *[written.conversation] * 8, *[told.told] * 4]), []
     while len(pairs) < 12:
         turns = chain(t)
         q, ans = turns[0]

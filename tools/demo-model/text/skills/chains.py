@@ -2,11 +2,11 @@
 import json
 
 from text.conversation import Answer, verdict
-from text.data.countries import CAPITAL, CONTINENT, verb
+from text.data.countries import CAPITAL, CONTINENT, LANGUAGE, MONEY, NOT_CAPITAL, verb
 from text.data.tables import COMPARE, LISTS, NUMBER, OPPOSITE, ORDINAL, PAST, YOUNG
-from text.data.words import any_name, invented
+from text.data.words import CITIES, any_name, invented
 from text.english import first_up, joined, plural
-from text.skills import facts, refusals, smalltalk, sums, texts
+from text.skills import extras, facts, refusals, smalltalk, sums, texts
 
 # What is asked of a word: with the word, and with what stands for it.
 WORD_ASKS = {
@@ -319,7 +319,7 @@ def places(t):
             out.append((q, Answer(f"The capital of {name} is {CAPITAL[name]}.", CAPITAL[name])))
     cities, count = [CAPITAL[x] for x in names], NUMBER[len(names)]
     for _ in range(t.rng.randint(1, 3)):
-        f, i = t.rng.randrange(5), t.rng.randrange(len(names))
+        f, i = t.rng.randrange(9), t.rng.randrange(len(names))
         at = ORDINAL[i + 1] if i < len(names) - 1 else "last"
         if f == 0:
             there, of_city = CONTINENT[names[i]], t.chance(0.5)
@@ -337,10 +337,42 @@ def places(t):
         elif f == 3:
             q = t.pick("List these cities.", "all cities please", "Say all of those cities again.", "the cities in one line", "now all of them", "List the capitals.")
             ans = Answer(joined(cities) + ".", exact=True)
+        elif f in (4, 5):
+            name, other = names[-1], t.rng.choice([c for c, n in NOT_CAPITAL.items() if n == names[-1]] or CITIES)
+            if other == CAPITAL[name]:
+                continue
+            q = t.pick("I thought it was {}?", "I thought it was {}??", "isn't it {}?", "so not {}?", "not {}?", "is it not {}?", "hm, I thought {}", "Really? Not {}?", "are you sure it is not {}?", "but {} is bigger").format(other)
+            ans = Answer(f"{t.pick('No, the', 'The')} capital of {name} is {CAPITAL[name]}, not {other}.", "no", exact=True)
+        elif f in (6, 7):
+            tables = [(LANGUAGE, t.pick("what language do they speak {w}", "Which language is spoken {w}?", "and the language {w}?"), "People in {n} speak {v}."), (CONTINENT, t.pick("on which continent is {w2}?", "what continent is {w2} on", "and which continent is {w2} on"), "{n} {b} in {v}."),
+                      (MONEY, t.pick("what money do they use {w}", "Which currency do they have {w}?", "and how do people pay {w}"), "People in {n} pay with the {v}.")]
+            table, q, full = t.rng.choice([x for x in tables if names[i] in x[0]])
+            last = i == len(names) - 1
+            w = t.pick("there", "in that country") if last and t.chance(0.6) else f"in the {at} {t.pick('one', 'country')}"
+            q, ans = q.format(w=w, w2="it" if w in ("there", "in that country") else w[3:]), Answer(full.format(n=names[i], v=table[names[i]], b=verb(names[i])), table[names[i]])
         else:
             q = t.pick("as JSON, country and capital", "Write them as JSON, the countries as keys.", "make a json of it: country to capital", "Now as a JSON object, please: country, capital.")
             ans = Answer(json.dumps(dict(zip(names, cities)), ensure_ascii=False), kind="text", exact=True)
         out.append((q, ans))
+    return out
+
+
+def rhymes(t):
+    """Rhymes with one word and with the next, each another one."""
+    words = list(t.rng.choice([row for row in extras.RHYMES if len(row) > 3]))
+    t.rng.shuffle(words)
+    x, *rest = words
+    ask = ("What rhymes with {}?", "Give me a word that rhymes with {}.", "a rhyme for {}", "rhyme with {}", "a word that rhymes with {} please", "what word rhymes with {}")
+    out = [(t.rng.choice(ask).format(x), Answer(f"{rest[0]} rhymes with {x}.", rest[0], exact=True))]
+    said = rest[:1]
+    for y in rest[1:t.rng.randint(2, 4)]:
+        said.append(y)
+        out.append((t.pick("Another one.", "another one please", "and another?", "one more", "one more rhyme", "something else", "another rhyme with {}").format(x), Answer(f"{y} rhymes with {x}.", y, exact=True)))
+    if t.chance(0.4):
+        out.append((t.pick("say them all", "all of them please", "which rhymes did you give me?", "list them"), Answer(joined(said) + ".", exact=True)))
+    if t.chance(0.5):
+        x, y = t.rng.sample(t.rng.choice(extras.RHYMES), 2)
+        out.append((t.pick("and with {}?", "now with {}", "And {}?", "now with \"{}\"", "what about {}?").format(x), Answer(f"{y} rhymes with {x}.", y, exact=True)))
     return out
 
 
@@ -364,4 +396,4 @@ def after_refusal(t):
         "is there anything you know?", "then what can you tell me"), Answer(smalltalk.CAN, "stories"))]
 
 
-SKILLS = [(13, word, True), (10, number, True), (14, items, False), (9, results, True), (14, edits, False), (9, answers, False), (6, places, False), (2.5, offered, False), (3, after_refusal, False)]
+SKILLS = [(13, word, True), (10, number, True), (14, items, False), (9, results, True), (14, edits, False), (9, answers, False), (10, places, False), (3, rhymes, False), (2.5, offered, False), (3, after_refusal, False)]

@@ -9,12 +9,13 @@ from text.data.events import APPOINTMENTS, EVENTS, FEELINGS, HABITS, HOURS, KIND
 from text.data.tables import DAYS, MONTHS, NUMBER
 from text.data.words import CITIES, COLOURS, FOODS, HOBBIES, JOBS, PETS, any_name, invented
 from text.english import a, first_up, joined
+from text.skills import refusals
 
 RELATIONS = ("sister|brother|mother|father|mom|dad|aunt|uncle|cousin|grandmother|grandfather|grandma|grandpa|son|daughter|neighbour|teacher|boss|friend|wife|husband|colleague|roommate|"
              "niece|nephew|doctor|coach|landlord|best friend|boyfriend|girlfriend|little brother|big sister|flatmate|classmate").split("|")
 TURNED = {"i": "you", "me": "you", "my": "your", "mine": "yours", "our": "your", "us": "you", "we": "you", "am": "are", "myself": "yourself", "was": "was"}
 SHE, HE = ({"my " + x for x in names.split("|")} for names in ("sister|mother|mom|aunt|grandmother|grandma|daughter|wife|niece|girlfriend|big sister", "brother|father|dad|uncle|grandfather|grandpa|son|husband|nephew|boyfriend|little brother"))
-BARE = {"where was that", "and who with", "who with", "with whom", "which day was it again", "when is it now", "so when is it now", "who is older", "and who is older", "who is the older one", "who is younger", "and who is younger", "who is the younger one", "by how many years", "what is the difference", "when was that", "when is that", "when again", "what are they called", "which one is cheaper", "which of the two is cheaper", "and the cheaper one?", "which one is more expensive", "and at what time", "what did I just tell you",
+BARE = {"where was that", "when is it", "what do we do", "who is coming", "how many people is that", "how many are we", "and who with", "who with", "with whom", "which day was it again", "when is it now", "so when is it now", "who is older", "and who is older", "who is the older one", "who is younger", "and who is younger", "who is the younger one", "by how many years", "what is the difference", "when was that", "when is that", "when again", "what are they called", "which one is cheaper", "which of the two is cheaper", "and the cheaper one?", "which one is more expensive", "and at what time", "what did I just tell you",
         "what have I told you"}  # only where one thing was told
 NOT_TOLD = ("You have not told me that.", "You did not tell me that.")
 
@@ -22,6 +23,10 @@ NOT_TOLD = ("You have not told me that.", "You did not tell me that.")
 def turned(text):
     """What the user says of himself, as it is said to him."""
     return re.sub(r"[A-Za-z]+", lambda m: TURNED.get(m[0].lower(), m[0]), text)
+
+
+def turned_back(text):
+    return re.sub(r"^your ", "my ", text)
 
 
 class Fact:
@@ -317,7 +322,49 @@ def ages(t):
     return Fact(t.pick(f"I have {m} {x} and {n} {y}", f"there are {m} {x} and {n} {y} in the box"), "plain", f"{m} {x}", [([f"how many {z} do I have", f"how many {z} are there", f"and how many {z}"], f"There are {k} {z}", str(k)) for z, k in ((x, m), (y, n))])
 
 
-MAKERS = [*[event] * 9, *[habit] * 3, *[tastes] * 2, *[group] * 3, *[lying] * 2, appointment, appointment, feeling, feeling, ages, ages]
+def company(t):
+    """Several who do something together; perhaps one of them cannot come."""
+    names = []
+    while len(names) < t.pick(1, 2, 2, 3):
+        x = any_name(t.rng) if t.chance(0.75) else "my " + t.rng.choice(RELATIONS)
+        if x not in names:
+            names.append(x)
+    what = t.pick("go camping", "go to the beach", "see a film", "have a picnic", "play football", "go hiking", "bake a cake", "go to a concert", "visit the zoo", "go swimming", "have dinner", "play cards", "go skiing", "rent a boat")
+    when = t.pick("", " " + t.rng.choice(NEXT_TIMES), " " + t.rng.choice(NEXT_TIMES))
+    group = joined([*names, "I"]) if t.chance(0.6) else joined(["me", *names])
+    said = t.pick(f"{group} want to {what}{when}", f"{group} {what}{when}", f"we {what}{when}: {', '.join(['me', *names])}", f"{group} will {what}{when}") if not group.startswith("me") else f"we want to {what}{when}, {group}"
+    yours = [turned(x) for x in names]
+    number = lambda rest: NUMBER[len(rest) + 1]
+    told = f"You and {joined(yours)} {what}{when}" if len(yours) == 1 else f"You, {joined(yours)} {what}{when}"
+    facts = [Fact(said, "good", yours[0], [], True)]
+    facts[0].echo = told[0].lower() + told[1:]
+    left = list(yours)
+    if len(names) > 1 and t.chance(0.45):
+        i = t.rng.randrange(len(names))
+        left.pop(i)
+        facts.append(Fact(t.pick(f"{names[i]} can't come", f"{names[i]} cannot come", f"{names[i]} is ill and stays at home", f"without {names[i]}, {names[i]} has to work", f"{names[i]} does not come with us"), "plain", yours[i], [], True))
+        facts[1].echo = f"then you and {joined(left)} {what}" if len(left) == 1 else f"then you, {joined(left)} {what}"
+    who = f"you and {joined(left)}" if len(left) == 1 else f"you, {joined(left)}"
+    asks = [([f"how many people is that", "how many are we", "how many people are we", "how many of us are there", "so how many people go"], f"{number(left)}: {who}", number(left)),
+            (["who is coming", "who goes now" if len(facts) > 1 else "who goes", "who is coming along", "who comes with me", "and who is it"], who, who), ([f"what do we do{when}", "what did we plan", "what do we want to do"], f"You {what}{when}", what)]
+    if when:
+        asks.append((["when is it", "when do we go", f"when do we {what}"], f"You {what}{when}", when.strip()))
+    facts[-1].asks = asks
+    return facts
+
+
+ADVICE = ("what should I do now|what should I do|what should I do about it|what would you do|how should I celebrate|what should I bring|what should we bring|what should I cook|what should I watch tonight|can you recommend something|"
+          "what is a nice present for {who}|what should I give {who}|how can I cheer up {who}|what should I say to {who}|do you think {who} is right|do you think it was on purpose|should I call {who}|what should I wear|"
+          "what can I see there|what should we do together|is it a good idea|what do you recommend|any tips|do you have a tip for me|what would {who} like|how can I make it better|why would {who} do that").split("|")
+
+
+def advice(t, who):
+    """A question for advice, which a small model cannot give."""
+    q = t.rng.choice(ADVICE).format(who=who)
+    return q, refusals.refusal(t, t.pick("I cannot give good advice on that.", "I cannot give advice on that.", "I am not able to give good advice.", "I am sorry, I cannot tell."))
+
+
+MAKERS = [*[event] * 9, company, company, *[habit] * 3, *[tastes] * 2, *[group] * 3, *[lying] * 2, appointment, appointment, feeling, feeling, ages, ages]
 
 
 def end(t, text, mark):
@@ -348,9 +395,9 @@ def heard(t, facts):
 
 def asked(t, ask, alone):
     questions, full, short = ask
-    q = t.rng.choice([q for q in questions if alone or q not in BARE] or questions[:1])
+    q = t.rng.choice([q for q in questions if alone or q not in BARE])
     q = t.pick(q, q, q, q, q, q + " again", "tell me, " + q, "do you remember " + q if t.chance(0.3) else q, "so " + q, "ok, " + q, "wait, " + q, "now, " + q)
-    return (end(t, q.strip(), "?"), Answer(full + ".", short, "text", exact=True))
+    return (end(t, q.strip(), "?"), Answer(first_up(full) + ".", short, "text", exact=True))
 
 
 def told(t):
@@ -370,7 +417,7 @@ def told(t):
         part = facts[at:at + n]
         out.append((end(t, t.pick(" and ", ". ", ", ", ", and ").join(x.said for x in part), t.pick(".", ".", ".", "!")), heard(t, part)))
         at += n
-    asks = [ask for f in facts for ask in f.asks]
+    asks = [ask for f in facts for ask in f.asks if len(facts) == 1 or any(q not in BARE for q in ask[0])]
     if len(facts) > 1 and facts[0].about != facts[-1].about and t.chance(0.3):
         first = t.chance(0.6)
         asks.append(([f"who or what did I tell you about {'first' if first else 'last'}", f"what did I tell you {'first' if first else 'last'}", f"what was the {'first' if first else 'last'} thing I told you"],
@@ -379,7 +426,13 @@ def told(t):
     now = t.pick(1, 1, 2, 2, 3, 4)
     out += [asked(t, ask, len(facts) == 1) for ask in asks[:now]]
     for ask in asks[now:now + t.pick(0, 1, 1, 2)]:
-        t.later.append(lambda ask=ask: asked(t, ask, False))
+        if any(q not in BARE for q in ask[0]):
+            t.later.append(lambda ask=ask: asked(t, ask, False))
+    if t.chance(0.12):
+        q, answer = advice(t, next((x for x in (turned_back(f.about) for f in facts) if x.startswith("my ") and x[3:].split(" ")[0] in RELATIONS), "my friend"))
+        out.append((end(t, q, "?"), answer))
+    if len(facts) > 0 and facts[-1].about.startswith("your ") and t.chance(0.1):
+        out.append((end(t, t.pick("who are we talking about", "who are we talking about again", "who did I just tell you about", "who was that about"), "?"), Answer(f"We are talking about {facts[-1].about}.", facts[-1].about, exact=True)))
     if t.chance(0.08):
         kind = t.pick("phone number", "shoe size", "favourite song", "address", "dog's name", "eye colour", "grandmother's name", "middle name", "teacher's name", "favourite book")
         out.append((end(t, t.pick("what is my {}", "and what's my {}", "do you know my {}").format(kind), "?"), Answer(t.pick(*NOT_TOLD), "unknown", "text")))

@@ -89,11 +89,18 @@ export function toUsage(promptTokens: number, completionTokens: number) {
   }
 }
 
-/** With what OpenAI's clients are told of the cache, where tokens were in it. */
-export function toCachedUsage(promptTokens: number, completionTokens: number, cachedTokens: number) {
+/** With what OpenAI's clients are told of the cache and of reasoning, where there was any. */
+export function toDetailedUsage(tokens: {
+  readonly promptTokens: number
+  readonly completionTokens: number
+  readonly cachedTokens: number
+  readonly reasoningTokens?: number
+}) {
+  const { promptTokens, completionTokens, cachedTokens, reasoningTokens = 0 } = tokens
   return {
     ...toUsage(promptTokens, completionTokens),
     ...(cachedTokens > 0 && { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+    ...(reasoningTokens > 0 && { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
   }
 }
 

@@ -62,6 +62,7 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
     { summary: 'A question', value: { input: QUESTION.content, max_output_tokens: 64 } },
     { summary: 'Streamed', value: { input: QUESTION.content, max_output_tokens: 64, stream: true } },
   ],
+  countResponseInputTokens: one({ input: QUESTION.content }),
   createEmbeddings: [
     { summary: 'Of an embedding model', value: { input: ['the quick brown fox', 'a lazy dog'] } },
   ],

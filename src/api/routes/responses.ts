@@ -1,11 +1,15 @@
-/** `POST /v1/responses`: OpenAI's shape, plain or streamed. Nothing is stored, so no response can be asked for later. */
+/**
+ * `POST /v1/responses`: OpenAI's shape, plain or streamed. Nothing is stored, so no response can be asked for later.
+ * `/v1/responses/input_tokens`: how long its prompt would be.
+ */
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { ServiceError } from '../../core/errors.ts'
 import { Generation, type GenerationDeps } from '../../generation/generation.ts'
+import { tokenize } from '../../generation/tokens.ts'
 import { MAX_BODY_BYTES } from '../../net/requests/read-body.ts'
 import type { AppDeps } from '../deps.ts'
-import { response } from '../dialects/openai-responses/answer-schema.ts'
+import { inputTokens, response } from '../dialects/openai-responses/answer-schema.ts'
 import {
   createOutput,
   createResponseFrames,
@@ -22,18 +26,23 @@ import { CHAT_ERRORS } from '../openapi/route-errors.ts'
 type ResponsesDeps = GenerationDeps & StreamDeps & Pick<AppDeps, 'defaultMaxTokens'>
 
 export function registerResponsesRoutes(app: FastifyInstance, deps: ResponsesDeps): void {
-  addRoute(app, 'POST /v1/responses', {
-    operationId: 'createResponse',
-    summary: 'Answer a conversation, in the shape of the Responses API',
+  /** What both routes have in common. */
+  const responsesRoute = {
     tag: 'Generation',
     access: 'key',
     generates: true,
     body: createResponsesRequest(deps.defaultMaxTokens),
     maxBodyBytes: MAX_BODY_BYTES,
-    ok: response,
-    event: responseEvent,
     errors: CHAT_ERRORS,
     errorShape: 'openai',
+  } as const
+
+  addRoute(app, 'POST /v1/responses', {
+    operationId: 'createResponse',
+    summary: 'Answer a conversation, in the shape of the Responses API',
+    ...responsesRoute,
+    ok: response,
+    event: responseEvent,
     handler: async ({ body, context }, reply) => {
       const open = () => Generation.open(deps, body.generation, context)
       const { clock } = deps
@@ -59,6 +68,20 @@ export function registerResponsesRoutes(app: FastifyInstance, deps: ResponsesDep
       return reply
     },
   })
+
+  addRoute(app, 'POST /v1/responses/input_tokens', {
+    operationId: 'countResponseInputTokens',
+    summary: 'Count the tokens that a response would be asked with',
+    ...responsesRoute,
+    ok: inputTokens,
+    handler: async ({ body, context }) => {
+      const { modelId, input } = body.generation
+      const work = { modelId, input: { kind: 'chat', chat: input }, wantsTexts: false } as const
+      const { tokenIds } = await tokenize(deps, context, work)
+      return { object: 'response.input_tokens' as const, input_tokens: tokenIds.length }
+    },
+  })
+
   registerStoredResponseRoutes(app)
 }
 

@@ -46,6 +46,10 @@ export const usage = z
       .object({ cached_tokens: z.int().describe('Tokens of the prompt that were in the KV cache.') })
       .optional()
       .describe('Where there were any.'),
+    completion_tokens_details: z
+      .object({ reasoning_tokens: z.int().describe('Tokens of the answer that were thought.') })
+      .optional()
+      .describe('Where there were any.'),
   })
   .meta({ id: 'Usage' })
 

@@ -85,6 +85,7 @@ it('a sequence that never ran has its error and nothing else', () => {
     parts: [],
     logprobs: [],
     tokenIds: [],
+    reasoningTokens: 0,
     promptTokens: 0,
     cachedTokens: 0,
     queueMs: 0,

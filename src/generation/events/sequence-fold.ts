@@ -15,6 +15,7 @@ import type {
   TextDeltaEvent,
   ToolCallDeltaEvent,
 } from '../../protocol/engine-events.ts'
+import { ReasoningTokens } from './reasoning-tokens.ts'
 
 /** What comes between the start of a sequence and its end. Each token stands in a text-delta, whose text is empty where it is read otherwise. */
 export type DeltaEvent = TextDeltaEvent | AnswerDeltaEvent
@@ -39,6 +40,7 @@ export interface FoldedSequence<Failure = SequenceError> {
   readonly parts: readonly AnswerPart[]
   /** All that were generated. */
   readonly tokenIds: readonly number[]
+  readonly reasoningTokens: number
   /** Of the text; empty where none were asked for. */
   readonly logprobs: readonly ChosenLogprob[]
   readonly promptTokens: number
@@ -62,6 +64,7 @@ export class SequenceFold<Failure = SequenceError> {
   readonly #toolCalls: { id: string; name: string; arguments: string }[] = []
   readonly #logprobs: ChosenLogprob[] = []
   readonly #tokenIds: number[] = []
+  readonly #reasoningTokens = new ReasoningTokens()
   #hasBegun = false
   #promptTokens = 0
   #cachedTokens = 0
@@ -80,6 +83,7 @@ export class SequenceFold<Failure = SequenceError> {
   add(event: SequenceEvent<Failure>): void {
     if (this.#end !== null) throw new InvariantError(`A ${event.type} came after the end of its sequence.`)
     this.#hasBegun = true
+    this.#reasoningTokens.add(event)
     switch (event.type) {
       case 'sequence-start':
         this.#promptTokens = event.promptTokens
@@ -121,6 +125,7 @@ export class SequenceFold<Failure = SequenceError> {
       toolCalls: this.#toolCalls,
       parts: this.#parts,
       tokenIds: this.#tokenIds,
+      reasoningTokens: this.#reasoningTokens.count,
       logprobs: this.#logprobs,
       promptTokens: this.#promptTokens,
       cachedTokens: this.#cachedTokens,
@@ -155,6 +160,7 @@ export function failedSequence<Failure>(error: Failure): FoldedSequence<Failure>
     toolCalls: [],
     parts: [],
     tokenIds: [],
+    reasoningTokens: 0,
     logprobs: [],
     promptTokens: 0,
     cachedTokens: 0,

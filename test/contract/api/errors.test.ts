@@ -16,6 +16,7 @@ const KEYED_ROUTES = [
   ['POST', '/v1/generate/continuous-batch'],
   ['POST', '/v1/chat/completions'],
   ['POST', '/v1/responses'],
+  ['POST', '/v1/responses/input_tokens'],
   ['GET', '/v1/responses/resp_1'],
   ['POST', '/v1/completions'],
   ['POST', '/v1/messages'],

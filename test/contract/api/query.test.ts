@@ -22,6 +22,7 @@ const BODIES: Readonly<Record<string, object>> = {
   '/v1/detokenize': { tokens: [1] },
   '/v1/chat/completions': { messages: [{ role: 'user', content: 'a' }] },
   '/v1/responses': { input: 'a' },
+  '/v1/responses/input_tokens': { input: 'a' },
   '/v1/messages/count_tokens': { messages: [{ role: 'user', content: 'a' }] },
   '/v1/messages': { max_tokens: 1, messages: [{ role: 'user', content: 'a' }] },
   '/v1/auth/register': ACCOUNT,

@@ -203,6 +203,39 @@ describe('reasoning', () => {
 
     expect(choices[0].message).toEqual({ role: 'assistant', content: 'Hello', reasoning_content: 'Hm, so.' })
     expect(usage.completion_tokens).toBe(Math.ceil(answer.length / 3))
+    const answerTokens = Math.ceil('\n\nHello'.length / 3)
+    expect(usage.completion_tokens_details.reasoning_tokens).toBeGreaterThan(0)
+    expect(usage.completion_tokens_details.reasoning_tokens).toBeLessThanOrEqual(
+      usage.completion_tokens - answerTokens,
+    )
+  })
+
+  it('counts its tokens in all choices, and at the end of a stream the same', async () => {
+    const engine = new ScriptedEngine(
+      async function* ({ choices = 1 }) {
+        for (let index = 0; index < choices; index++) {
+          yield sequenceStart(index)
+          for (const [id, text] of ['<think>', 'Hm', ', so', '.', '</think>', 'Hello'].entries())
+            yield textDelta(text, [id], index)
+          yield sequenceEnd('stop', index)
+        }
+      },
+      { chatTemplate: templateOf('qwen3') },
+    )
+    const { post } = createTestApp({ engine })
+    const body = { messages: [ASKED], n: 2 }
+    const { usage } = (await post(URL, body)).json()
+    const streamed = await post(URL, { ...body, stream: true, stream_options: { include_usage: true } })
+    const [last = ''] = streamed.body.split('\n\n').slice(-3)
+
+    expect(usage).toMatchObject({ completion_tokens: 12, completion_tokens_details: { reasoning_tokens: 8 } })
+    expect(JSON.parse(last.slice('data: '.length)).usage).toEqual(usage)
+  })
+
+  it('is not spoken of where there is none', async () => {
+    const { post } = createTestApp({ engine: createCaller('Hello', { chatTemplate: templateOf('qwen3') }) })
+    const { usage } = (await post(URL, { messages: [ASKED] })).json()
+    expect(usage).not.toHaveProperty('completion_tokens_details')
   })
 
   it('is streamed apart', async () => {

@@ -155,6 +155,7 @@ const ROUTES: readonly (readonly [name: string, post: Post, read: readonly strin
     CHAT_FIELDS,
   ],
   ['/v1/responses', postFull('/v1/responses', { input: 'ab' }), RESPONSES_FIELDS],
+  ['/v1/responses/input_tokens', postFull('/v1/responses/input_tokens', { input: 'ab' }), RESPONSES_FIELDS],
   ['/v1/completions', postFull('/v1/completions', { prompt: 'ab' }), COMPLETION_FIELDS],
   [
     '/v1/messages',

@@ -30,6 +30,7 @@ describe('the bound of a route', () => {
     ['POST /v1/generate/continuous-batch', MAX_BODY_BYTES, KEY],
     ['POST /v1/chat/completions', MAX_BODY_BYTES, KEY],
     ['POST /v1/responses', MAX_BODY_BYTES, KEY],
+    ['POST /v1/responses/input_tokens', MAX_BODY_BYTES, KEY],
     ['POST /v1/messages', MAX_BODY_BYTES, KEY],
     ['POST /v1/messages/count_tokens', MAX_BODY_BYTES, KEY],
   ])('of %s is %i bytes', async (endpoint, bytes, secret) => {

@@ -15,6 +15,7 @@ import {
   promptOf,
   say,
   ScriptedEngine,
+  sequenceEnd,
 } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
@@ -36,6 +37,21 @@ describe("OpenAI's client", () => {
 
     expect(response).toMatchObject({ status: 'completed', output_text: 'hello', store: false })
     expect(response.usage).toMatchObject({ input_tokens: 5, output_tokens: 5, total_tokens: 10 })
+  })
+
+  it('counts the tokens of an input, instructions among them, and generates nothing', async () => {
+    const engine = new ScriptedEngine(
+      async function* () {
+        yield sequenceEnd()
+      },
+      { chatTemplate: '{% for m in messages %}{{ m.content }}{% endfor %}' },
+    )
+    const client = await createClient({ engine })
+
+    const counted = await client.responses.inputTokens.count({ instructions: 'brief', input: 'hello' })
+
+    expect(counted).toMatchObject({ object: 'response.input_tokens', input_tokens: 'briefhello'.length })
+    expect(engine.requests).toHaveLength(0)
   })
 
   it('sends the output of a response back with the next request', async () => {

@@ -245,11 +245,11 @@ def document(rng, held=False, long=False):
         return copies(rng)
     if not held and rng.random() < DRILLS:
         return drill(rng, held)
-    if r < 0.11:
+    if r < 0.22:
         return tools(rng, held)
-    if r < 0.13:
+    if r < 0.24:
         return shop(rng, held)
-    if r < 0.15:
+    if r < 0.26:
         return plain_text(rng, held)
     return chat(rng, held, rng.choice([1, 1, 1, 2, 2, 3, 4, 5, 6, 8]))
 

@@ -1,4 +1,5 @@
 /** Generations as the generate routes answer them: a text, a batch, or the frames of a stream. */
+import { sum } from '../../../core/sum.ts'
 import { InvariantError } from '../../../core/errors.ts'
 import { toGenerateAnswer } from '../../../generation/generate-answer.ts'
 import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
@@ -52,10 +53,6 @@ export function toBatchResponse(
     model: head.modelId,
     created: head.createdUnixSeconds,
   }
-}
-
-function sum(values: readonly number[]): number {
-  return values.reduce((total, value) => total + value, 0)
 }
 
 /** Frames of `/v1/generate/stream`: text, finish reason and usage so far in each. */

@@ -1,6 +1,8 @@
 /** A generation as `/v1/chat/completions` answers it: in one piece, or as the frames of a stream. */
 import { newId } from '../../../core/ids.ts'
+import { sum } from '../../../core/sum.ts'
 import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
+import { ReasoningTokens } from '../../../generation/events/reasoning-tokens.ts'
 import type { DeltaEvent } from '../../../generation/events/sequence-fold.ts'
 import type { FinishReason } from '../../../protocol/engine-events.ts'
 import {
@@ -10,7 +12,7 @@ import {
   frame,
   jsonOf,
   splitFrame,
-  toCachedUsage,
+  toDetailedUsage,
   type AnswerOf,
   type FrameFormat,
 } from '../frames.ts'
@@ -35,7 +37,6 @@ export function toChatCompletion(
   sequences: readonly GeneratedSequence[],
   { hasLogprobs }: Pick<ChatFormat, 'hasLogprobs'>,
 ): AnswerOf<typeof chatCompletion> {
-  const completionTokens = sequences.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0)
   const [prompt] = sequences
   return {
     id: `chatcmpl-${newId()}`,
@@ -48,7 +49,12 @@ export function toChatCompletion(
       ...(hasLogprobs && { logprobs: toChoiceLogprobs(sequence.logprobs) }),
       finish_reason: toFinishReason(sequence.finishReason, sequence.toolCalls.length > 0),
     })),
-    usage: toCachedUsage(prompt?.promptTokens ?? 0, completionTokens, prompt?.cachedTokens ?? 0),
+    usage: toDetailedUsage({
+      promptTokens: prompt?.promptTokens ?? 0,
+      completionTokens: sum(sequences.map(({ tokenIds }) => tokenIds.length)),
+      cachedTokens: prompt?.cachedTokens ?? 0,
+      reasoningTokens: sum(sequences.map(({ reasoningTokens }) => reasoningTokens)),
+    }),
   }
 }
 
@@ -92,8 +98,15 @@ export function createChatFrames(
   let promptTokens = 0
   let cachedTokens = 0
   let completionTokens = 0
+  /** Of each choice. */
+  const thought: ReasoningTokens[] = []
   const toUsageSoFar = () => ({
-    ...toCachedUsage(promptTokens, completionTokens, cachedTokens),
+    ...toDetailedUsage({
+      promptTokens,
+      completionTokens,
+      cachedTokens,
+      reasoningTokens: sum(thought.map(({ count }) => count)),
+    }),
     ...(isUsageContinuous && { prompt_tokens_details: { cached_tokens: cachedTokens } }),
   })
   /** Choices that have called a tool. */
@@ -116,11 +129,13 @@ export function createChatFrames(
     start: (event) => {
       promptTokens = event.promptTokens
       if (event.index === 0) cachedTokens = event.cachedTokens
+      thought[event.index] = new ReasoningTokens()
       const delta = { role: 'assistant', content: '' } as const
       const logprobs = hasLogprobs && { logprobs: toChoiceLogprobs([]) }
       return frame(toChunk({ index: event.index, delta, ...logprobs, finish_reason: null }))
     },
     delta: (event) => {
+      thought[event.index]?.add(event)
       if (event.type !== 'text-delta') {
         if (event.type === 'tool-call-start') calling.add(event.index)
         const logprobs = hasLogprobs && { logprobs: null }
@@ -137,7 +152,9 @@ export function createChatFrames(
         return frame(toChunk({ index, delta: { content: text }, finish_reason: null }))
       return `${frameHead}${index}${beforeContent}${jsonOf(text)}${frameTail}`
     },
-    end: ({ index, finishReason, promptTokensCorrection = 0 }) => {
+    end: (event) => {
+      const { index, finishReason, promptTokensCorrection = 0 } = event
+      thought[index]?.add(event)
       promptTokens += promptTokensCorrection
       const logprobs = hasLogprobs && { logprobs: null }
       const reason = toFinishReason(finishReason, calling.has(index))

@@ -1,5 +1,6 @@
 /** A generation as `/v1/completions` answers it: in one piece, or as the frames of a stream. */
 import { newId } from '../../../core/ids.ts'
+import { sum } from '../../../core/sum.ts'
 import type { GeneratedSequence, Generation } from '../../../generation/generation.ts'
 import {
   answerFinishReason,
@@ -8,7 +9,7 @@ import {
   frame,
   jsonOf,
   splitFrame,
-  toCachedUsage,
+  toDetailedUsage,
   type AnswerOf,
   type FrameFormat,
 } from '../frames.ts'
@@ -36,11 +37,8 @@ export function toCompletion(
   sequences: readonly GeneratedSequence[],
   options: CompletionOptions,
 ): AnswerOf<typeof completion> {
-  const completionTokens = sequences.reduce((sum, { tokenIds }) => sum + tokenIds.length, 0)
   // The choices of a prompt share it.
   const prompts = sequences.filter((_, index) => index % options.choices === 0)
-  const sum = (field: 'promptTokens' | 'cachedTokens') =>
-    prompts.reduce((total, prompt) => total + prompt[field], 0)
   return {
     ...toHead(head),
     choices: sequences.map(({ text, finishReason, logprobs }, index) => ({
@@ -49,7 +47,11 @@ export function toCompletion(
       logprobs: createLists(options, index)?.add(logprobs) ?? null,
       finish_reason: answerFinishReason(finishReason),
     })),
-    usage: toCachedUsage(sum('promptTokens'), completionTokens, sum('cachedTokens')),
+    usage: toDetailedUsage({
+      promptTokens: sum(prompts.map(({ promptTokens }) => promptTokens)),
+      completionTokens: sum(sequences.map(({ tokenIds }) => tokenIds.length)),
+      cachedTokens: sum(prompts.map(({ cachedTokens }) => cachedTokens)),
+    }),
   }
 }
 
@@ -97,7 +99,7 @@ export function createCompletionFrames(generation: Head, options: CompletionOpti
       const last: Chunk = {
         ...head,
         choices: [],
-        usage: toCachedUsage(prompts, completionTokens, cachedTokens),
+        usage: toDetailedUsage({ promptTokens: prompts, completionTokens, cachedTokens }),
       }
       return (includeUsage ? frame(last) : '') + DONE_FRAME
     },

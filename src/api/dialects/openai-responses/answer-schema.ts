@@ -108,3 +108,7 @@ export const response = z
     truncation: z.literal('disabled'),
   })
   .meta({ id: 'Response' })
+
+export const inputTokens = z
+  .object({ object: z.literal('response.input_tokens'), input_tokens: z.int() })
+  .meta({ id: 'ResponseInputTokens' })

@@ -7,6 +7,7 @@
  */
 import { InvariantError } from '../../../core/errors.ts'
 import { newId } from '../../../core/ids.ts'
+import { ReasoningTokens } from '../../../generation/events/reasoning-tokens.ts'
 import type { GenerationEvent } from '../../../generation/generation.ts'
 import type { ChosenLogprob, FinishReason } from '../../../protocol/engine-events.ts'
 
@@ -65,10 +66,9 @@ export class Output {
   #promptTokens = 0
   #cachedTokens = 0
   #completionTokens = 0
-  #reasoningTokens = 0
+  readonly #reasoningTokens = new ReasoningTokens()
   #finishReason: FinishReason | null = null
-  /** Tokens, and what is known of them, that no text came of yet: a part of a character, or of what a chat format reads. */
-  #unreadTokens = 0
+  /** Of tokens that no text came of yet: a part of a character, or of what a chat format reads. */
   #unreadLogprobs: ChosenLogprob[] = []
 
   constructor(reasoningKind: ReasoningKind) {
@@ -85,12 +85,13 @@ export class Output {
       promptTokens: this.#promptTokens,
       cachedTokens: this.#cachedTokens,
       completionTokens: this.#completionTokens,
-      reasoningTokens: this.#reasoningTokens,
+      reasoningTokens: this.#reasoningTokens.count,
     }
   }
 
   /** What it changes, in order. */
   add(event: GenerationEvent): readonly ItemChange[] {
+    this.#reasoningTokens.add(event)
     switch (event.type) {
       case 'sequence-start':
         this.#promptTokens = event.promptTokens
@@ -98,16 +99,15 @@ export class Output {
         return UNCHANGED
       case 'text-delta':
         this.#completionTokens += event.tokenIds.length
-        this.#unreadTokens += event.tokenIds.length
         this.#unreadLogprobs.push(...(event.logprobs ?? []))
         return event.text === '' ? UNCHANGED : this.#growMessage(event.text)
       case 'reasoning-delta':
         return event.text === '' ? UNCHANGED : this.#growReasoning(event.text)
       case 'tool-call-start':
-        this.#readTokens()
+        this.#readLogprobs()
         return this.#open({ ...opened('call', 'fc'), callId: event.id, name: event.name })
       case 'tool-call-delta':
-        this.#readTokens()
+        this.#readLogprobs()
         return this.#grow(event.arguments, [])
       case 'sequence-end':
         this.#promptTokens += event.promptTokensCorrection ?? 0
@@ -118,13 +118,12 @@ export class Output {
 
   #growMessage(text: string): readonly ItemChange[] {
     const changes = this.#openKind('message')
-    return [...changes, ...this.#grow(text, this.#readTokens())]
+    return [...changes, ...this.#grow(text, this.#readLogprobs())]
   }
 
   #growReasoning(text: string): readonly ItemChange[] {
     const changes = this.#openKind(this.#reasoningKind)
-    this.#reasoningTokens += this.#unreadTokens
-    this.#readTokens()
+    this.#readLogprobs()
     return [...changes, ...this.#grow(text, [])]
   }
 
@@ -133,7 +132,6 @@ export class Output {
     const changes = this.items.length === 0 ? this.#openKind('message') : UNCHANGED
     const item = this.items.at(-1)
     if (item?.kind === 'message') item.logprobs.push(...this.#unreadLogprobs)
-    if (item?.kind === this.#reasoningKind) this.#reasoningTokens += this.#unreadTokens
     return [...changes, ...this.#close(status)]
   }
 
@@ -164,9 +162,8 @@ export class Output {
     return [{ type: 'grown', item, index: this.items.length - 1, delta, logprobs }]
   }
 
-  #readTokens(): readonly ChosenLogprob[] {
+  #readLogprobs(): readonly ChosenLogprob[] {
     const logprobs = this.#unreadLogprobs
-    this.#unreadTokens = 0
     if (logprobs.length > 0) this.#unreadLogprobs = []
     return logprobs
   }

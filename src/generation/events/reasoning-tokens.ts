@@ -1,0 +1,42 @@
+/** How many tokens of a sequence were thought. Reasoning comes without its tokens: they stand in the text-deltas before it. */
+import type { AnswerDeltaEvent, TextDeltaEvent } from '../../protocol/engine-events.ts'
+
+/** Of a start and an end it is enough that they came. */
+type Event = TextDeltaEvent | AnswerDeltaEvent | { readonly type: 'sequence-start' | 'sequence-end' }
+
+export class ReasoningTokens {
+  #count = 0
+  /** Of which no text came yet. */
+  #unread = 0
+  #isReasoning = false
+
+  /** Of the events so far. */
+  get count(): number {
+    return this.#count
+  }
+
+  add(event: Event): void {
+    switch (event.type) {
+      case 'sequence-start':
+        return
+      case 'text-delta':
+        this.#unread += event.tokenIds.length
+        if (event.text !== '') this.#read(false)
+        return
+      case 'reasoning-delta':
+        if (event.text !== '') this.#read(true)
+        return
+      case 'tool-call-start':
+      case 'tool-call-delta':
+        return this.#read(false)
+      case 'sequence-end':
+        return this.#read(this.#isReasoning)
+    }
+  }
+
+  #read(isReasoning: boolean): void {
+    if (isReasoning) this.#count += this.#unread
+    this.#unread = 0
+    this.#isReasoning = isReasoning
+  }
+}

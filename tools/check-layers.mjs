@@ -60,7 +60,10 @@ const LIGHT_FILES = new Set([
 const LIGHT_LATER = ['light/http-front.ts', 'light/workers/passthrough-host.ts']
 const LIGHT_WORKER = 'light/workers/generation-worker.ts'
 const LIGHT_WORKER_PARTS = new Set(['light', 'core', 'protocol', 'scheduler', 'engines'])
-const LIGHT_WORKER_FILES = new Set(['generation/events/sequence-fold.ts'])
+const LIGHT_WORKER_FILES = new Set([
+  'generation/events/sequence-fold.ts',
+  'generation/events/reasoning-tokens.ts',
+])
 
 /** What it may import dynamically: what it listens with, and the ways to a key database and to a checkpoint. */
 const LIGHT_DYNAMIC = new Set([...LIGHT_LATER, 'accounts/keys/key-file.ts', 'app/light-checkpoint.ts'])

@@ -98,7 +98,7 @@ export function createChatFrames(
   let promptTokens = 0
   let cachedTokens = 0
   let completionTokens = 0
-  /** Of each choice. */
+  /** Of each choice, where usage is told. */
   const thought: ReasoningTokens[] = []
   const toUsageSoFar = () => ({
     ...toDetailedUsage({
@@ -129,7 +129,7 @@ export function createChatFrames(
     start: (event) => {
       promptTokens = event.promptTokens
       if (event.index === 0) cachedTokens = event.cachedTokens
-      thought[event.index] = new ReasoningTokens()
+      if (includeUsage) thought[event.index] = new ReasoningTokens()
       const delta = { role: 'assistant', content: '' } as const
       const logprobs = hasLogprobs && { logprobs: toChoiceLogprobs([]) }
       return frame(toChunk({ index: event.index, delta, ...logprobs, finish_reason: null }))

@@ -13,7 +13,7 @@ from text.skills import refusals
 
 RELATIONS = ("sister|brother|mother|father|mom|dad|aunt|uncle|cousin|grandmother|grandfather|grandma|grandpa|son|daughter|neighbour|teacher|boss|friend|wife|husband|colleague|roommate|"
              "niece|nephew|doctor|coach|landlord|best friend|boyfriend|girlfriend|little brother|big sister|flatmate|classmate").split("|")
-TURNED = {"i": "you", "me": "you", "my": "your", "mine": "yours", "our": "your", "us": "you", "we": "you", "am": "are", "myself": "yourself", "was": "was"}
+TURNED = {"i": "you", "me": "you", "my": "your", "mine": "yours", "our": "your", "us": "you", "we": "you", "am": "are", "myself": "yourself"}
 SHE, HE = ({"my " + x for x in names.split("|")} for names in ("sister|mother|mom|aunt|grandmother|grandma|daughter|wife|niece|girlfriend|big sister", "brother|father|dad|uncle|grandfather|grandpa|son|husband|nephew|boyfriend|little brother"))
 BARE = {"where was that", "when is it", "what do we do", "who is coming", "how many people is that", "how many are we", "and who with", "who with", "with whom", "which day was it again", "when is it now", "so when is it now", "who is older", "and who is older", "who is the older one", "who is younger", "and who is younger", "who is the younger one", "by how many years", "what is the difference", "when was that", "when is that", "when again", "what are they called", "which one is cheaper", "which of the two is cheaper", "and the cheaper one?", "which one is more expensive", "and at what time", "what did I just tell you",
         "what have I told you"}  # only where one thing was told
@@ -93,7 +93,7 @@ def event(t, who=None):
     told = first_up(turned(full))
     asks = []
     if not i:
-        asks.append(([f"who {finite} {rest}", f"who was it that {finite} {rest}" if not later else f"who {finite} {rest}", f"and who {finite} {rest}"], told, turned(who)))
+        asks.append(([f"who {finite} {rest}", f"who {'was it that ' if not later else ''}{finite} {rest}", f"and who {finite} {rest}"], told, turned(who)))
     if o and "{o}" in after:
         left = after.replace(" {o}", "").replace("{o}", "").format(p=whom).strip()
         what = "where" if after == "to {o}" else "what"
@@ -102,9 +102,9 @@ def event(t, who=None):
         asks.append(([f"who {ask} {who} {rest_verb}{' ' + after.split(' ')[0] if after.split(' ')[0] != '{p}' else ''}"], told, turned(whom)))
     short_of = rest if t.chance(0.6) or not o else after.format(o=t.pick("it", "that"), p=whom) if o and base not in ("go",) and "to {o}" not in after else rest
     if company:
-        asks += [([f"who {ask} {who} {rest_verb} {short_of} with", f"with whom {ask} {who} {rest_verb} {short_of}", f"and who with", f"who with", f"with whom"], told, turned(company))] * 2
+        asks += [([f"who {ask} {who} {rest_verb} {short_of} with", f"with whom {ask} {who} {rest_verb} {short_of}", "and who with", "who with", "with whom"], told, turned(company))] * 2
     if where:
-        asks.append(([f"where {ask} {who} {rest_verb} {short_of}", f"and where {ask} {who} {rest_verb} {short_of}", f"where was that"] if not later else [f"where {ask} {who} {rest_verb} {short_of}"], told, where))
+        asks.append(([f"where {ask} {who} {rest_verb} {short_of}", f"and where {ask} {who} {rest_verb} {short_of}", "where was that"] if not later else [f"where {ask} {who} {rest_verb} {short_of}"], told, where))
     if when:
         asks.append(([f"when {ask} {who} {rest_verb} {short_of}", f"and when {ask} {who} {rest_verb} {short_of}", "when was that" if not later else "when is that", "when again"], f"{told} {when}", when))
     if o and t.chance(0.5):
@@ -144,7 +144,7 @@ def habit(t, who=None):
             questions = [f"what {do} {who} {base}", f"and what {do} {who} {base}", f"what was it that {who} {verb}"]
         asks.append((questions, told, turned(o)))
         if who != "I":
-            asks.append(([f"who {verb if who != 'I' else third(base)} {rest}", f"and who {verb} {rest}"], told, turned(who)))
+            asks.append(([f"who {verb} {rest}", f"and who {verb} {rest}"], told, turned(who)))
         if t.chance(0.25):
             other = thing(t, things)
             asks.append(([f"{do} {who} {base} {after.format(o=other)}"], f"{'Yes' if other == o else 'No'}, {turned(f'{who} {verb} {rest}')}", "yes" if other == o else "no"))
@@ -310,7 +310,7 @@ def ages(t):
         said = t.pick(f"the {c} {x} costs {m} euros and the {d} one {n}", f"the {c} {x} is {m} euros, the {d} {x} is {n} euros", f"there is a {c} {x} for {m} euros and a {d} one for {n} euros")
         cheap, dear = ((c, m), (d, n)) if m < n else ((d, n), (c, m))
         asks = [([f"how much is the {y} {x}", f"how much does the {y} one cost", f"what does the {y} {x} cost", f"price of the {y} one"], f"The {y} {x} costs {p} euros", str(p)) for y, p in ((c, m), (d, n))]
-        asks += [([f"which one is cheaper", f"which {x} is cheaper", f"which of the two is cheaper", "and the cheaper one?"], f"The {cheap[0]} {x} is cheaper", cheap[0]), ([f"which one is more expensive", f"which {x} costs more"], f"The {dear[0]} {x} costs more", dear[0])]
+        asks += [(["which one is cheaper", f"which {x} is cheaper", f"which of the two is cheaper", "and the cheaper one?"], f"The {cheap[0]} {x} is cheaper", cheap[0]), (["which one is more expensive", f"which {x} costs more"], f"The {dear[0]} {x} costs more", dear[0])]
         return Fact(said, "plain", f"the {c} {x}", asks)
     if k == 2:
         who, n = "my" if t.chance(0.5) else person(t) + "'s", f"{t.rng.randint(1, 28)} {t.rng.choice(MONTHS)}"
@@ -345,7 +345,7 @@ def company(t):
         facts.append(Fact(t.pick(f"{names[i]} can't come", f"{names[i]} cannot come", f"{names[i]} is ill and stays at home", f"without {names[i]}, {names[i]} has to work", f"{names[i]} does not come with us"), "plain", yours[i], [], True))
         facts[1].echo = f"then you and {joined(left)} {what}" if len(left) == 1 else f"then you, {joined(left)} {what}"
     who = f"you and {joined(left)}" if len(left) == 1 else f"you, {joined(left)}"
-    asks = [([f"how many people is that", "how many are we", "how many people are we", "how many of us are there", "so how many people go"], f"{number(left)}: {who}", number(left)),
+    asks = [(["how many people is that", "how many are we", "how many people are we", "how many of us are there", "so how many people go"], f"{number(left)}: {who}", number(left)),
             (["who is coming", "who goes now" if len(facts) > 1 else "who goes", "who is coming along", "who comes with me", "and who is it"], who, who), ([f"what do we do{when}", "what did we plan", "what do we want to do"], f"You {what}{when}", what)]
     if when:
         asks.append((["when is it", "when do we go", f"when do we {what}"], f"You {what}{when}", when.strip()))
@@ -431,7 +431,7 @@ def told(t):
     if t.chance(0.12):
         q, answer = advice(t, next((x for x in (turned_back(f.about) for f in facts) if x.startswith("my ") and x[3:].split(" ")[0] in RELATIONS), "my friend"))
         out.append((end(t, q, "?"), answer))
-    if len(facts) > 0 and facts[-1].about.startswith("your ") and t.chance(0.1):
+    if facts[-1].about.startswith("your ") and t.chance(0.1):
         out.append((end(t, t.pick("who are we talking about", "who are we talking about again", "who did I just tell you about", "who was that about"), "?"), Answer(f"We are talking about {facts[-1].about}.", facts[-1].about, exact=True)))
     if t.chance(0.08):
         kind = t.pick("phone number", "shoe size", "favourite song", "address", "dog's name", "eye colour", "grandmother's name", "middle name", "teacher's name", "favourite book")

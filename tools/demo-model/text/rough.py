@@ -79,6 +79,8 @@ def rough(rng, q, exact=False):
         q = typo(rng, q)
         while rng.random() < 0.35:
             q = typo(rng, q)
+    elif rng.random() < 0.02:
+        q = " ".join(typo(rng, w) if len(w) > 3 and rng.random() < 0.5 else w for w in q.split(" "))
     if rng.random() < 0.05:
         q = q.replace("'", "")
     if rng.random() < 0.09:

@@ -24,7 +24,12 @@ RHYMES = [row.split() for row in (
     "rose nose toes grows|clock rock sock lock|hill mill still bill|pen ten men hen|wine line mine nine|town brown down crown|ship trip lip|"
     "door floor four more|hot pot not spot|good wood could|hear near year deer beer|ice nice rice mice|cup up pup|feet street meet sweet|gate late "
     "plate wait eight|mother brother another|money honey funny sunny|table able|flower tower power hour|fast last past|big pig dig wig|"
-    "wet pet net jet|sad mad bad dad glad|duck truck luck|storm warm form").split("|")]
+    "wet pet net jet|sad mad bad dad glad|duck truck luck|storm warm form|bell well smell tell shell|nest best rest west test|sleep deep keep sheep|"
+    "friend end send bend|lamp camp stamp|clocks knocks|road load toad|night flight fight sight height|game name same fame flame|face place race space lace|"
+    "stone bone phone alone|cheese please freeze knees|park dark bark shark|lane pain again|bread head thread spread|school cool pool fool|"
+    "kitten mitten written|water daughter|summer drummer|winter printer|butter flutter mutter|candle handle|"
+    "letter better sweater|stable fable cable|jump lump pump bump|drink think pink sink|swim him limb|rock knock shock|bag flag rag tag|"
+    "soap hope rope|leaf beef thief|wave cave brave save|voice choice|cloud loud proud crowd|smile mile while file|kiss miss this|mind find kind behind").split("|")]
 KIND = {x: kind for kind, row in (("mammal", "dog cat horse cow sheep goat pig lion tiger elephant bear wolf fox rabbit mouse whale dolphin bat "
                                    "monkey human kangaroo giraffe deer camel seal"), ("bird", "owl duck hen swan raven eagle parrot goose penguin "
                                    "ostrich robin stork"),
@@ -50,7 +55,8 @@ def rhyme(t):
     y = words[words.index(x) - 1]
     q = t.pick("What rhymes with {}?", "Give me a word that rhymes with {}.", "rhyme for {}", "Find a rhyme for \"{}\".",
         "Which word rhymes with {}?", "rhymes with {}", "What is a rhyme for {}?", "Tell me a word that rhymes with {}.", "Does anything rhyme with {}?",
-        "I need a rhyme for {}.", "{} rhymes with what?", "a word rhyming with {} please").format(x)
+        "I need a rhyme for {}.", "{} rhymes with what?", "a word rhyming with {} please", "give me a word that rhymes with \"{}\"", "name a word that rhymes with {}", "what word rhymes with {}?",
+        "tell me something that rhymes with {}", "which words rhyme with {}?").format(x)
     return [(q, Answer(f"{y} rhymes with {x}.", y))]
 
 
@@ -156,5 +162,5 @@ def json_object(t):
     return [(q, Answer(json.dumps({k: FIELDS[k](t) for k in keys}, ensure_ascii=False), kind="text"))]
 
 
-SKILLS = [(1.2, synonym, True), (2.5, rhyme, False), (1.6, animal_kind, True), (1.2, with_letter, True), (1, chance, False), (0.8, primes, True), (
+SKILLS = [(1.2, synonym, True), (4, rhyme, False), (1.6, animal_kind, True), (1.2, with_letter, True), (1, chance, False), (0.8, primes, True), (
     1.2, several, True), (1.5, equation, True), (2.5, about_country, True), (0.7, blank, True), (1.2, json_object, False)]

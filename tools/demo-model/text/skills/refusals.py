@@ -58,6 +58,9 @@ def topic(t):
     return t.rng.choice(COMMON) + " " + t.rng.choice(NOUNS)
 
 
+RELATIVES = "neighbour neighbor friend boss teacher brother sister uncle aunt cousin colleague doctor landlord classmate husband wife".split()
+
+
 def persons(t):
     p = person(t)
     while any(p in name or name in p for name in WHO):
@@ -70,6 +73,9 @@ def persons(t):
                "What is the best song of {p}?", "Did {p} win a Nobel Prize?", "Compare {p} with {o}.",
                "Who is better, {p} or {o}?", "Have you met {p}?", "What does {p} look like?", "What was {p}'s job?", "How did {p} die?",
                "Quote {p}.", "Which films did {p} make?", "{p}", "who's {p}", "What happened to {p}?")
+    if t.chance(0.15):  # somebody whom the user knows
+        q = t.pick("Do you know my {r} {p}?", "Who is my {r} {p}?", "do you know a {p} from my town?", "What is my {r} {p} doing now?", "Where does my {r} {p} live?", "have you heard of my {r} {p}",
+                   "What does my {r} {p} think of me?", "Is my {r} {p} at home?", "how old is my {r} {p}").replace("{r}", t.rng.choice(RELATIVES))
     first = t.pick("I do not know who that is.", "I know nothing about this person.", "I do not know anything about that person.", *UNKNOWN) if "think" not in q and "good person" not in q else "I have no opinion about people."
     return [(q.format(p=p, o=person(t)), refusal(t, first))]
 

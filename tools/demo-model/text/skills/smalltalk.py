@@ -10,6 +10,9 @@ CAN = "I can tell stories, answer simple questions, do small sums, write short l
 OFFER = ["How can I help you?", "What can I do for you?", "What would you like to know?", "Shall I tell you a story?"]
 
 
+EMOJI = "👋 🙂 😀 😊 👍 😂 🎉 🙏 😎 🤖 😃 😉 🥳 🤗 ☀️ 🐱 🐶 🌸 🍕 🚀 ❤️ 🙃".split()
+
+
 def hello_word(q):
     low = q.lower()
     return "Good morning" if "morning" in low else "Good evening" if "evening" in low else "Good afternoon" if "afternoon" in low else "Hello"
@@ -21,6 +24,9 @@ def greet(t):
                "Hello?", "hi!!", "hello hello", "Hi everyone", "heyy", "Hey you", "hello friend", "Hi bot", "hello model", "sup", "Hallo?",
                "Is anybody there?", "Are you there?", "anyone here?", "Hi again!", "Hello again", "hey hey", "Good day!", "Hi, nice to meet you.",
                "hello sluice", "hi there :)", "Hello world", "Hey, good to see you.", "hello ai", "Hi assistant!", "wassup", "hola", "Bonjour")
+    if t.chance(0.12):
+        few = "".join(t.rng.choice(EMOJI) for _ in range(t.rng.choice([1, 1, 2, 2, 3])))
+        q = t.pick(few, few, f"{q} {few}", f"{few} {q}", f"hi {few}", f"hello {few}")
     who = f", {t.known['name']}" if "name" in t.known and t.chance(0.8) else ""
     full = f"{hello_word(q)}{who}! {t.rng.choice(OFFER)}"
     if "there?" in q or "here?" in q:

@@ -300,10 +300,37 @@ def counting(t):
                        "What are the {k} numbers between 1 and {f}?").format(k="odd" if odd else "even", e=e, f=e + 1)
             return [(q, text(range(1 if odd else 2, e + 1, 2)))]
         return [(q, text(range(1 if odd else 2, 2 * n + 1, 2)))]
-    s, d, n = rng.randint(1, 20), rng.choice([1, 2, 2, 3, 5, 10]), rng.randint(3, 5)
-    row = [s + d * i for i in range(n)]
-    q = t.pick("What comes next: {r}?", "Continue: {r}", "Which number is next in {r}, ...?", "{r}, what is next?").format(r=", ".join(map(str, row)))
-    return [(q, Answer(f"The next number is {row[-1] + d}.", str(row[-1] + d)))]
+    return sequence(t)
+
+
+def sequence(t):
+    """A few numbers in even steps, or doubled, and which one is next, or which ones are."""
+    rng, n = t.rng, t.rng.randint(3, 6)
+    r = rng.random()
+    if r < 0.4:  # a row of the multiplication table
+        d = rng.choice([2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 20, 25, 50, 100])
+        row = [d * i for i in range(1, n + 3)]
+    elif r < 0.7:
+        s, d = rng.randint(1, 30), rng.choice([1, 2, 2, 3, 3, 4, 5, 5, 6, 7, 10, 10])
+        row = [s + d * i for i in range(n + 2)]
+    elif r < 0.9:
+        d = rng.choice([1, 2, 3, 4, 5, 5, 10, 10])
+        s = d * (n + 2) + (rng.randint(0, 20) if t.chance(0.5) else 0)
+        row = [s - d * i for i in range(n + 2)]
+    else:
+        s = rng.choice([1, 1, 2, 3, 5])
+        row = [s * 2 ** i for i in range(n + 2)]
+    r = ", ".join(map(str, row[:n])) + t.pick("", "", ",", ", ...", " ...", ", ?")
+    if t.chance(0.15):
+        q = t.pick("What are the next two numbers: {r}", "Which two numbers come next: {r}", "continue with two more numbers: {r}", "{r} and the next two?")
+        return [(q.format(r=r), Answer(f"The next numbers are {row[n]} and {row[n + 1]}.", exact=True))]
+    q = t.pick("What comes next: {r}", "Continue: {r}", "Which number is next: {r}", "{r} what is next?", "what number comes next: {r}", "What number comes next? {r}", "next number: {r}",
+               "Which number comes next in this row: {r}", "complete the sequence {r}", "what's the next number in the sequence {r}", "{r} which number follows?", "find the next number: {r}",
+               "The numbers are {r} What comes next?", "Continue the pattern: {r}")
+    out = [(q.format(r=r), Answer(f"The next number is {row[n]}.", str(row[n]), exact=True))]
+    if t.chance(0.2):
+        out.append((t.pick("And then?", "and the one after that?", "and next?", "what comes after that?", "one more"), Answer(f"The next number is {row[n + 1]}.", str(row[n + 1]), exact=True)))
+    return out
 
 
 def how_many(t):

@@ -2,8 +2,8 @@
 import json
 
 from text.conversation import Answer, verdict
-from text.data.countries import CAPITAL, FAMOUS
-from text.data.tables import LISTS, NUMBER, ORDINAL
+from text.data.countries import CAPITAL, CONTINENT, FAMOUS, LANGUAGE
+from text.data.tables import LISTS, NARROW, NUMBER, ORDINAL
 from text.data.words import (ADJECTIVES, ANIMALS, BOYS, CITIES, COLOURS, EVERYDAY, FOODS, GIRLS, HOBBIES, JOBS, NAMES, NOUNS, SURNAMES, THINGS, VERBS, any_name, invented)
 from text.english import a, first_up, joined
 
@@ -179,7 +179,11 @@ def whole_list(t):
 def lists(t):
     if t.chance(0.15):
         return whole_list(t)
-    k, words = t.rng.choice(list(LISTS.items()))
+    if t.chance(0.45):
+        names, words = t.rng.choice(NARROW)
+        k = t.rng.choice(names)
+    else:
+        k, words = t.rng.choice(list(LISTS.items()))
     n = t.rng.randint(2, min(10, len(words)))
     pick = list(words[:n]) if t.chance(0.8) else t.rng.sample(list(words), n)
     num = NUMBER[n] if t.chance(0.6) else str(n)
@@ -189,14 +193,14 @@ def lists(t):
         more = [(t.pick("One more?", "Another one?", "and another one", "one more please", "Name one more."), Answer(words[n] + ".", words[n]))]
     if shape < 0.5:
         q = t.pick("Name {n} {k}.", "Tell me {n} {k}.", "Can you name {n} {k}?", "Give me {n} {k}.", "{n} {k}", "{n} {k} please", "Say {n} {k}.",
-            "I need {n} {k}.", "which {k} do you know? name {n}")
+            "I need {n} {k}.", "which {k} do you know? name {n}", "can you list {n} {k}", "what are {n} {k}?", "give me {n} examples of {k}", "please name {n} {k}")
         return [(q.format(n=num, k=k), Answer(joined(pick) + "."))] + more
     if shape < 0.75:
         q = t.pick("Make a list of {n} {k}.", "List {n} {k}.", "Write a list of {n} {k}.", "Give me a numbered list of {n} {k}.",
-            "A list with {n} {k}, please.")
+            "A list with {n} {k}, please.", "list {n} {k} please", "give me a list of {n} {k}", "I'd like a list of {n} {k}.")
         return [(q.format(n=num, k=k), Answer("\n".join(f"{i + 1}. {first_up(w)}" for i, w in enumerate(pick)), kind="text"))] + more
     if shape < 0.87:
-        q = t.pick("Write {n} {k} as bullet points.", "Bullet list of {n} {k}", "List {n} {k} with dashes.", "{n} {k} in bullet points")
+        q = t.pick("Write {n} {k} as bullet points.", "Bullet list of {n} {k}", "List {n} {k} with dashes.", "{n} {k} in bullet points", "name {n} {k} as a bullet list", "Give me a bulleted list of {n} {k}.", "{n} {k} as bullets please")
         return [(q.format(n=num, k=k), Answer("\n".join(f"- {first_up(w)}" for w in pick), kind="text"))]
     if shape < 0.95:
         q = t.pick("Give me {n} {k} as a JSON array.", "{n} {k} as JSON.", "Return a JSON array of {n} {k}.", "List {n} {k} in JSON.",
@@ -219,14 +223,40 @@ FIELDS = {  # key: what may stand there
     "product": lambda t: t.rng.choice(THINGS),
     "language": lambda t: t.rng.choice(LISTS["languages"]), "first_name": lambda t: t.rng.choice(GIRLS + BOYS), "last_name": lambda t: t.rng.choice(
     SURNAMES), "status": lambda t: t.pick("open", "closed", "done"),
+    "author": lambda t: _full_name(t), "artist": lambda t: _full_name(t), "teacher": lambda t: _full_name(t), "owner": lambda t: _full_name(t),
+    "genre": lambda t: t.pick("fantasy", "comedy", "drama", "mystery", "adventure"), "pages": lambda t: t.rng.randint(40, 900), "rating": lambda t: t.rng.randint(1, 5),
+    "song": lambda t: first_up(t.rng.choice(ADJECTIVES)) + " " + first_up(t.rng.choice(THINGS)), "phone": lambda t: f"555-{t.rng.randint(0, 9999):04}",
+    "street": lambda t: first_up(t.rng.choice(NOUNS)) + " Street", "zip": lambda t: f"{t.rng.randint(10000, 99999)}", "number": lambda t: t.rng.randint(1, 100),
+    "day": lambda t: t.pick(*LISTS["days of the week"]), "month": lambda t: t.pick(*LISTS["months"]), "time": lambda t: f"{t.rng.randint(6, 22)}:{t.pick('00', '15', '30', '45')}",
+    "date": lambda t: f"20{t.rng.randint(24, 30)}-{t.rng.randint(1, 12):02}-{t.rng.randint(1, 28):02}", "weight": lambda t: t.rng.randint(1, 90), "height": lambda t: t.rng.randint(1, 200),
+    "brand": lambda t: invented(t.rng), "model": lambda t: invented(t.rng), "category": lambda t: t.rng.choice(NOUNS), "fruit": lambda t: t.rng.choice(LISTS["fruits"]),
+    "sport": lambda t: t.rng.choice(LISTS["sports"]), "instrument": lambda t: t.rng.choice(LISTS["instruments"]), "drink": lambda t: t.rng.choice(LISTS["drinks"]),
+    "score": lambda t: t.rng.randint(0, 100), "level": lambda t: t.rng.randint(1, 10), "team": lambda t: "The " + first_up(t.rng.choice(ANIMALS[:30])) + "s", "role": lambda t: t.pick("admin", "user", "guest"),
+    "username": lambda t: t.rng.choice(NAMES).lower() + str(t.rng.randint(1, 99)), "breed": lambda t: t.pick("poodle", "beagle", "collie", "boxer"), "message": lambda t: t.rng.choice(PHRASES[:5]),
+    "word": lambda t: t.rng.choice(NOUNS), "opposite": lambda t: t.rng.choice(ADJECTIVES), "count": lambda t: t.rng.randint(1, 20), "total": lambda t: t.rng.randint(1, 500),
+    "married": lambda t: t.chance(0.5), "available": lambda t: t.chance(0.5), "done": lambda t: t.chance(0.5), "tags": lambda t: t.rng.sample(NOUNS, 2),
 }
+FOR_WHAT = ("a book|a made up book|a fictional person|a person|a customer|a pet|a cat|a dog|a car|an order|a movie|a song|a city|a user|an imaginary user|a student|a product|a fruit|a house|a recipe|"
+            "a friend|a planet|a game|a teacher|an animal|a toy|a company|a restaurant|a hotel|a hero").split("|")
+
+
+def _full_name(t):
+    return t.rng.choice(NAMES) + " " + t.rng.choice(SURNAMES)
+
+
+def _some_fields(t):
+    """Keys with values: known ones, and now and then a word that stands in no list."""
+    keys = t.rng.sample(list(FIELDS), t.rng.randint(1, 4))
+    if t.chance(0.15):
+        keys[t.rng.randrange(len(keys))] = t.pick(*NOUNS)
+    return {k: FIELDS[k](t) if k in FIELDS else t.rng.choice(COMMON) for k in keys}
 
 
 def json_made(t):
     """An object with the keys that are asked for; the values come from the text, or are made up."""
-    keys = t.rng.sample(list(FIELDS), t.rng.randint(1, 4))
-    obj = {k: FIELDS[k](t) for k in keys}
-    told = ", ".join(f"{k} {str(v).lower() if isinstance(v, bool) else v}" for k, v in obj.items())
+    obj = _some_fields(t)
+    keys = list(obj)
+    told = ", ".join(f"{k} {str(v).lower() if isinstance(v, bool) else joined(v) if isinstance(v, list) else v}" for k, v in obj.items())
     names = joined(keys) if t.chance(0.6) else ", ".join(f'"{k}"' for k in keys)
     k = t.rng.randrange(8)
     if k < 4:
@@ -237,11 +267,13 @@ def json_made(t):
         q = t.pick("Give me a JSON object with the keys {n}.", "Write JSON with the fields {n}.", "Return JSON with the keys {n}.",
                    "Make an example JSON object with {n}.", "I need a JSON with keys {n}.",
                    "Answer with a JSON object that has the keys {n}.", "Generate a JSON example with {n}",
-                   "Output a JSON object with {n} and nothing else.").format(n=names)
+                   "Output a JSON object with {n} and nothing else.", "Give me a JSON object with the keys {n} for {w}", "JSON with {n} for {w}", "Make up {w} as JSON with the keys {n}.",
+                   "write {w} as json, keys: {n}", "only json, please: {w} with {n}", "return only json: {f}", "Fill in this JSON for {w}: {f}", "complete the json: {f}").format(
+                       n=names, w=t.pick(*FOR_WHAT), f="{" + ", ".join(f'"{k}": ...' for k in keys) + "}")
         if t.chance(0.3):
             n = t.rng.randint(2, 3)
-            rows = [{k: FIELDS[k](t) for k in keys} for _ in range(n)]
-            q = t.pick("Give me a JSON array of {c} objects with the keys {n}.", "Write {c} JSON records with {n}.").format(c=NUMBER[n], n=names)
+            rows = [{k: FIELDS[k](t) if k in FIELDS else t.rng.choice(COMMON) for k in keys} for _ in range(n)]
+            q = t.pick("Give me a JSON array of {c} objects with the keys {n}.", "Write {c} JSON records with {n}.", "a json list of {c} people with {n}", "an array of {c} objects, each with {n}, as JSON").format(c=NUMBER[n], n=names)
             return [(q, Answer(json.dumps(rows, ensure_ascii=False), kind="text", exact=True))]
     else:
         n, age, city = any_name(t.rng), t.rng.randint(3, 90), t.rng.choice(CITIES)
@@ -255,10 +287,10 @@ def json_made(t):
         obj = {**obj, key: FIELDS[key](t)}
         v = obj[key]
         out.append((t.pick("Add the key {k} with {v}.", "Now add {k}: {v}", "and add a field {k} with the value {v}").format(k=key, v=str(v).lower() if isinstance(
-            v, bool) else v), Answer(json.dumps(obj, ensure_ascii=False), kind="text", exact=True)))
+            v, bool) else joined(v) if isinstance(v, list) else v), Answer(json.dumps(obj, ensure_ascii=False), kind="text", exact=True)))
     elif t.chance(0.1):
         key = t.rng.choice(list(obj))
-        out.append((f"What is the {key} in it?", Answer(f"The {key} is {str(obj[key]).lower() if isinstance(obj[key], bool) else obj[key]}.", str(
+        out.append((f"What is the {key} in it?", Answer(f"The {key} is {str(obj[key]).lower() if isinstance(obj[key], bool) else joined(obj[key]) if isinstance(obj[key], list) else obj[key]}.", str(
             obj[key]), exact=True)))
     return out
 
@@ -269,8 +301,24 @@ def json_facts(t):
         q = t.pick("Give me the capital of {} as JSON with the keys country and capital.", "JSON with country and capital for {}.",
             "Return the capital of {} as JSON: country, capital.").format(names[0])
         return [(q, Answer(json.dumps({"country": names[0], "capital": CAPITAL[names[0]]}, ensure_ascii=False), kind="text"))]
+    if t.chance(0.4):
+        return [_asked_of(t)]
     q = t.pick("Write the capitals of {} as JSON.", "JSON object with the capitals of {}.", "capitals of {} as json").format(joined(names))
     return [(q, Answer(json.dumps({n: CAPITAL[n] for n in names}, ensure_ascii=False), kind="text"))]
+
+
+def _asked_of(t):
+    """What is known of a country, or of the city that is its capital, under the keys that are asked for."""
+    country = t.rng.choice([c for c in FAMOUS if not c.startswith("the ") and c in LANGUAGE])
+    known = {"country": country, "capital": CAPITAL[country], "continent": CONTINENT[country], "language": LANGUAGE[country]}
+    of, keys = country, ["country", *t.rng.sample(["capital", "continent", "language"], t.rng.randint(1, 3))]
+    if t.chance(0.4):
+        of, known["city"] = CAPITAL[country], CAPITAL[country]
+        keys = ["city", *t.rng.sample(["country", "continent", "language"], t.rng.randint(1, 2))]
+    form = "{" + ", ".join(f'"{k}": ...' for k in keys) + "}"
+    q = t.pick("return only json: {f} for {o}", "JSON with {n} for {o}", "Give me a JSON object for {o} with the keys {n}.", "{o} as json with {n}", "Fill in for {o}: {f}",
+               "{f}, please fill it in for {o}", "Write {n} of {o} as JSON.").format(f=form, n=joined(keys), o=of)
+    return q, Answer(json.dumps({k: known[k] for k in keys}, ensure_ascii=False), kind="text", exact=True)
 
 
 def table(t):

@@ -123,18 +123,25 @@ def written(rng, result):
     return json.dumps(result, ensure_ascii=False, separators=(",", ":") if rng.random() < 0.45 else None)
 
 
+HAPPENED = set("sent created saved added deleted removed booked started stopped cancelled scheduled updated ordered posted moved renamed archived confirmed completed submitted".split())
+
+
 def told(result):
     """What a result says, field by field, where the tool has no answer of its own."""
+    if str(result) in HAPPENED:
+        return f"Done: it was {result}."
     if isinstance(result, list):
         return f"The result is {joined([str(x) for x in result])}."
     if not isinstance(result, dict):
-        return "Done." if str(result) in ("ok", "done", "sent") else f"The result is {result}."
+        return "Done." if str(result) in ("ok", "done") else f"The result is {result}."
     inner = next((x for x in result.values() if isinstance(x, dict)), None) if len(result) == 1 else None
     if inner:
         return told(inner)
     fields = {k: x for k, x in result.items() if str(x) not in ("ok", "True", "done", "success")}
+    happened = [x for x in fields.values() if str(x) in HAPPENED] + [k for k, x in result.items() if x is True and k in HAPPENED]
+    fields = {k: x for k, x in fields.items() if x not in happened}
     said = (f"The {k.replace('_', ' ')} is {joined([str(y) for y in x]) if isinstance(x, list) else x}." for k, x in fields.items())
-    return " ".join(said) or "Done."
+    return " ".join([*(f"Done: it was {x}." for x in happened), *said]) or "Done."
 
 
 def shown(v):

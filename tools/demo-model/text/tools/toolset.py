@@ -157,11 +157,18 @@ def value(rng, kind):
 CURRENCIES = {"USD": "US dollars", "EUR": "euros", "GBP": "pounds", "JPY": "yen", "CHF": "francs", "INR": "rupees"}
 P = Param
 _SKY = "sunny cloudy rainy windy snowy foggy clear".split()
+_SKY_WITH = ["snow", "rain", "light rain", "heavy rain", "fog", "wind", "clear sky", "clouds", "thunderstorms", "sunshine", "light snow", "hail"]
 
 
 def _weather(rng, v):
-    deg, sky = rng.randint(-10, 38), rng.choice(_SKY)
+    deg, sky = rng.randint(-15, 38), rng.choice(_SKY)
     unit = "degrees Fahrenheit" if v[1] == "fahrenheit" else "degrees"
+    if rng.random() < 0.5:
+        sky = rng.choice(_SKY_WITH)
+        text = f"It is {deg} {unit} with {sky} in {v[0]}."
+        place = rng.choice([{}, {}, {"city": v[0]}, {"location": v[0]}])
+        key = rng.choice(["condition", "conditions", "weather", "sky", "description", "summary"])
+        return {**place, rng.choice(["temperature", "temp", "temp_c", "degrees"]): deg, key: sky}, text
     return rng.choice([
         ({"temperature": deg, "condition": sky}, f"It is {deg} {unit} and {sky} in {v[0]}."), ({"city": v[0], "temp": deg, "weather": sky},
         f"It is {deg} {unit} and {sky} in {v[0]}."),
@@ -287,7 +294,8 @@ COMMON = [
     Family("create_event add_event createEvent schedule_meeting calendar_add add_to_calendar", ["Create an event in the calendar",
     "Schedules a meeting"], [P("title name event summary", "string", "Title", "subject"), P("date day", "string", "The day", "date"), P(
     "time start_time at", "string", "The time", "time", False)],
-           ["Create an event {0} on {1} at {2}.", "Put {0} in my calendar on {1}.", "Schedule \"{0}\" for {1} at {2}.",
+           ["Create an event {0} on {1} at {2}.", "Put {0} in my calendar on {1}.", "Put '{0}' in my calendar for {1} at {2}.", "put {0} into the calendar, {1} {2}",
+           "Add \"{0}\" to my calendar on {1} at {2}.", "I have {0} on {1} at {2}, add it to my calendar.", "{1} at {2}: {0}. Put it in the calendar, please.", "calendar: {0}, {1}, {2}", "schedule {0} at {2} on {1}", "Schedule \"{0}\" for {1} at {2}.",
            "Add {0} to my calendar for {1}.", "New meeting {0}, {1}, {2}"], done("The event {0} is in your calendar for {1}.",
            "I created the event {0} on {1}."), (["Create an event.", "Put something in my calendar."], "What is it called, and on which day?")),
     Family("set_timer start_timer timer setTimer", ["Set a timer", "Starts a timer"], [P("minutes duration mins time", "integer", "Minutes", "small")],
@@ -421,6 +429,9 @@ COMMON += [
 ]
 
 
+PAST = {"start": "started", "stop": "stopped", "open": "opened", "send": "sent", "print": "printed", "book": "booked", "cancel": "cancelled"}
+
+
 def made_family(rng):
     """A tool that nobody has seen: a verb, a noun, one to three random parameters."""
     verb, noun = rng.choice("get find fetch create update delete check read count list show start stop open close send move print book cancel".split(
@@ -463,7 +474,7 @@ def made_family(rng):
         x = r.choice([value(r, "word"), value(r, "name"), _number(r), value(r, "id")])
         if verb in ("get", "find", "fetch", "check", "read", "count", "list", "show"):
             return r.choice([{key: x}, {noun: noun, key: x}]) if r.random() < 0.8 else {"result": {key: x}}, f"The {key} is {x}."
-        return r.choice([{"status": "ok"}, "ok", {"success": True}, {"result": "done"}]), r.choice([f"Done: {verb} {shown}.", "That worked.",
-            "Done."])
+        done_so = PAST.get(verb, verb + "d")
+        return r.choice([{"status": "ok"}, "ok", {"success": True}, {"result": "done"}, {"status": done_so}, {done_so: True}, done_so]), f"The {shown} is {done_so}."
     missing = ([f"{what} the {shown}.", f"Please {verb} {a(shown)}."], f"Which {words[0]}?") if words else None
     return Family(name, about, params, asks, reply, missing, None)

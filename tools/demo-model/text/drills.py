@@ -3,7 +3,7 @@ from text.chat_format import END, LEARN, NOTHING, said
 from text.conversation import Talk
 from text.held_out import is_held
 from text.data.words import any_name, invented
-from text.skills import chains, extras, facts, followups, smalltalk, sums, texts, told, written
+from text.skills import chains, extras, facts, followups, recall, smalltalk, sums, texts, told, written
 from text.skills.sluice import about_sluice
 from text.tools.toolcalls import call_drill
 
@@ -67,6 +67,15 @@ def of_chain(t):
     return pairs
 
 
+def of_recall(t):
+    """What was told at once, asked for in every direction."""
+    pairs = []
+    while len(pairs) < 14:
+        ask = t.rng.choice([recall.facts, recall.facts, recall.facts, recall.row])
+        pairs += [(q, ans.full) for q, ans in ask(t, 5, 10)]
+    return pairs
+
+
 def of_skill(t):
     skill, pairs = t.rng.choice(KINDS), []
     for _ in range(t.rng.randint(4, 20)):
@@ -82,6 +91,6 @@ def drill(rng, held):
     if t.chance(0.28):
         parts = [part for q, call in call_drill(t) for part in ((q + "\n", NOTHING), *([*said({"tool_calls": [call]}), ("\n", NOTHING)] if call else []))]
         return {"kind": "drill", "parts": [*parts, (END, NOTHING)]}
-    pairs = t.rng.choices([of_sums, of_letters, of_names, of_chain, of_skill], [1, 2, 3, 3, 8])[0](t)
+    pairs = t.rng.choices([of_sums, of_letters, of_names, of_chain, of_skill, of_recall], [1, 2, 3, 3, 8, 5])[0](t)
     parts = [part for q, a in pairs for part in ((q, NOTHING), (" " + a, LEARN), ("\n", NOTHING))]
     return {"kind": "drill", "parts": [*parts, (END, NOTHING)]}

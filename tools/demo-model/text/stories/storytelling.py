@@ -72,8 +72,8 @@ def story(t):
                    "Can you tell me a short story about {}?", "a three sentence story about {}", "Write a four sentence story about {}.", "make up a very short story about {}", "a little story about {}", "a mini story about {} please").format(about) if about else t.pick(
                    "Tell me a very short story.", "tell me a short story", "Tell me a short story, please.", "a very short story please", "a short bedtime story")
     out = [(q, Answer(s["text"], None, "text", exact=True, key=("story", s["plot"], s["thing"], s["place"])))]
-    for _ in range(rng.choice([0, 0, 1, 2])):
-        if t.chance(0.3):
+    for _ in range(rng.choice([0, 1, 1, 2, 3, 4])):
+        if t.chance(0.2):
             kw2, about2 = _subject(t) if t.chance(0.4) else ({}, None)
             s = make_story(rng, t.held, **kw2)
             out.append((t.pick("Now one about {}.", "And one about {}?", "another one about {}").format(about2) if about2 else rng.choice(MORE),

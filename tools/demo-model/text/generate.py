@@ -37,7 +37,7 @@ SKILLS = [  # (weight, skill, whether single questions of it are kept for the he
     False),
     (16, storytelling.story, True), (0.4, storytelling.long_story, False), (3, storytelling.haiku, True), (3, storytelling.poem, True),
     (11, about_sluice, False), (5, reading.passage, True), (2, reading.who_has, True), (42, refusals.refuse, True),
-    (90, written.question, False), (260, written.conversation, False), (70, told.told, False),
+    (90, written.question, False), (260, written.conversation, False), (36, written.plot, False), (70, told.told, False),
 ] + extras.SKILLS + chains.SKILLS + recall.SKILLS
 _WEIGHTS = [w for w, _, _ in SKILLS]
 STARTERS = {smalltalk.about_chat, smalltalk.why, smalltalk.loading, followups.more}  # need something said before

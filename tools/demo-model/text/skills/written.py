@@ -139,7 +139,9 @@ def drawn(t, chat):
     return out
 
 
-CHATS = [chat for path in sorted(glob.glob(os.path.join(FOLDER, "**", "*.txt"), recursive=True)) for chat in read(path)]
+FILES = {os.path.basename(path)[:-4]: read(path) for path in sorted(glob.glob(os.path.join(FOLDER, "**", "*.txt"), recursive=True))}
+CHATS = [chat for chats in FILES.values() for chat in chats]
+PLOTS = [chat for name, chats in FILES.items() if name.endswith("plots") for chat in chats]
 SINGLE, SEVERAL = [c for c in CHATS if len(c) == 1], [c for c in CHATS if len(c) > 1]
 
 
@@ -149,6 +151,11 @@ def question(t):
 
 def conversation(t):
     return filled(t, t.rng.choice(SEVERAL))
+
+
+def plot(t):
+    """A story whose plot the user gives."""
+    return filled(t, t.rng.choice(PLOTS))
 
 
 if __name__ == "__main__":

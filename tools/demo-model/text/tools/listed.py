@@ -113,7 +113,7 @@ def read(path):
         return [family(block) for block in re.split(r"\n\s*\n", f.read().strip())]
 
 
-LISTS = [read(os.path.join(FOLDER, name)) for name in sorted(os.listdir(FOLDER)) if name.endswith(".txt")]
+LISTS = {name[:-4]: read(os.path.join(FOLDER, name)) for name in sorted(os.listdir(FOLDER)) if name.endswith(".txt")}
 
 
 def main():

@@ -10,7 +10,7 @@ from text.tools.everyday import EVERYDAY
 from text.tools.listed import LISTS
 from text.tools.toolset import COMMON, made_family, value
 
-FAMILIES = [*COMMON, *EVERYDAY, *(f for some in LISTS for f in some)]
+FAMILIES = [*COMMON, *EVERYDAY, *(f for some in LISTS.values() for f in some)]
 
 ERRORS = ["not found", "timeout", "permission denied", "invalid argument", "service unavailable", "rate limit exceeded", "unknown city",
     "no such user", "network error", "internal error", "out of stock", "wrong format"]
@@ -87,10 +87,10 @@ class Tool:
 def drawn(t):
     """A family, and those among which others are to be looked for: near ones, of the same list, or any."""
     r = t.rng.random()
-    if r < 0.3:
+    if r < 0.27:
         return made_family(t.rng), None
-    some = COMMON if r < 0.4 else EVERYDAY if r < 0.6 else t.rng.choice(LISTS)
-    return t.rng.choice(some), some if some in LISTS and t.chance(0.5) else None
+    some = COMMON if r < 0.35 else EVERYDAY if r < 0.5 else LISTS["classics"] if r < 0.66 else t.rng.choice(list(LISTS.values()))
+    return t.rng.choice(some), some if some not in (COMMON, EVERYDAY) and t.chance(0.5) else None
 
 
 def offered(t, count=None):

@@ -3,10 +3,8 @@
  * `npm run eval:demo`: how many of 300 prompts in 15 classes a model answers right, through the API of the built
  * program, always with the likeliest token. Prints a table.
  *
- *   npm run eval:demo -- [--checkpoint models/demo] [--classes sums,tools] [--wrong]
- *
  * A line of `eval-prompts.jsonl` is { class, messages[, tools], check }; `checks.mjs` says what a check may be. Where a user's message
- * follows another, the model's own answer stands between them. `--wrong` shows the answers that failed.
+ * follows another, the model's own answer stands between them.
  */
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -17,23 +15,26 @@ import { passes } from './checks.mjs'
 /** @typedef {{ role: string, content: string | null, tool_calls?: readonly { function: { name: string, arguments: string } }[] }} Message */
 /** @typedef {{ class: string, messages: Message[], tools?: object[], check: Record<string, unknown> }} Prompt */
 
-const { values } = parseArgs({
-  options: {
-    checkpoint: { type: 'string', default: fileURLToPath(new URL('../../../models/demo', import.meta.url)) },
-    classes: { type: 'string', default: '' },
-    wrong: { type: 'boolean', default: false },
-  },
-})
+const USAGE = `npm run eval:demo -- [--checkpoint PATH] [--classes NAME,...] [--wrong]
+
+  --checkpoint PATH  the model, a file or a folder (models/demo)
+  --classes NAME,... only these of the 15 classes, such as sums,tools
+  --wrong            shows the answers that failed
+`
 const AT_ONCE = 8
 const MAX_TOKENS = 300
 
+const values = readOptions()
 const asked = values.classes.split(',').filter((name) => name !== '')
 /** @type {Prompt[]} */
-const prompts = readFileSync(new URL('eval-prompts.jsonl', import.meta.url), 'utf8')
+const every = readFileSync(new URL('eval-prompts.jsonl', import.meta.url), 'utf8')
   .split('\n')
   .filter((line) => line !== '')
   .map((line) => JSON.parse(line))
-  .filter((prompt) => asked.length === 0 || asked.includes(prompt.class))
+const classes = [...new Set(every.map((prompt) => prompt.class))]
+const unknown = asked.find((name) => !classes.includes(name))
+if (unknown !== undefined) refuse(`--classes must be of ${classes.join(', ')}, but was '${unknown}'`)
+const prompts = every.filter((prompt) => asked.length === 0 || asked.includes(prompt.class))
 
 const server = await startServer(['--checkpoint', values.checkpoint, '--max-batch-size', String(AT_ONCE)])
 /** @type {Map<string, { right: number, all: number }>} */
@@ -49,6 +50,32 @@ try {
   await server.stop()
 }
 printTable()
+
+function readOptions() {
+  const word = /** @type {const} */ ({ type: 'string' })
+  const flag = /** @type {const} */ ({ type: 'boolean', default: false })
+  const demo = fileURLToPath(new URL('../../../models/demo', import.meta.url))
+  try {
+    const { values } = parseArgs({
+      options: {
+        checkpoint: { ...word, default: demo },
+        classes: { ...word, default: '' },
+        ...{ wrong: flag, help: flag },
+      },
+    })
+    if (!values.help) return values
+    process.stdout.write(USAGE)
+    process.exit()
+  } catch (error) {
+    return refuse(error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** @param {string} message @returns {never} */
+function refuse(message) {
+  process.stderr.write(`${message}\n\n${USAGE}`)
+  process.exit(2)
+}
 
 /** @param {Prompt} prompt */
 async function judge(prompt) {

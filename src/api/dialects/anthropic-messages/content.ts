@@ -37,9 +37,13 @@ const imageBlock = z
   })
   .describe('For a model that reads images.')
 
-const documentBlock = z
-  .object({ type: z.literal('document'), source: base64Source, title: text().nullish() })
-  .describe('For a model that reads files.')
+const plainTextSource = z
+  .object({
+    type: z.literal('text'),
+    media_type: z.literal('text/plain', { error: must("'text/plain'") }),
+    data: text(),
+  })
+  .describe('For any model: it reads the text, with its title and context, in tags.')
 
 const thinkingBlock = z.object({ type: z.literal('thinking'), thinking: text() })
 
@@ -72,6 +76,30 @@ function contentOf<const Blocks extends readonly [BlockSchema, ...BlockSchema[]]
   const array = longArray(block, { error: must('a string (or an array of content blocks)') })
   return stringOr((given) => [{ type: 'text', text: given }], array)
 }
+
+const contentSource = z
+  .object({ type: z.literal('content'), content: contentOf(textBlock, imageBlock) })
+  .describe('As a text source; images are for a model that reads them.')
+
+const documentBlock = z
+  .object({
+    type: z.literal('document'),
+    source: z.discriminatedUnion('type', [base64Source, plainTextSource, contentSource], {
+      error: mustBeOfType(['base64', 'text', 'content']),
+    }),
+    title: text().nullish(),
+    context: text().nullish(),
+    citations: z.object({ enabled: boolean().nullish() }, { error: must('an object') }).nullish(),
+  })
+  .superRefine(({ citations }, context) => {
+    if (citations?.enabled !== true) return
+    addUnsupported(
+      context,
+      ['citations', 'enabled'],
+      'must be false, but was true: this server cites no documents',
+    )
+  })
+  .describe('With a base64 source for a model that reads files.')
 
 /** Text alone, of system prompts. */
 export const textContent = contentOf(textBlock)

@@ -7,6 +7,8 @@ import type { ChatMessage, ContentPart } from '../../../protocol/chat.ts'
 import { joinParts, toMediaPart } from '../../schemas/content-parts.ts'
 import type { Message, ReadBlock, TextContent } from './content.ts'
 
+type DocumentBlock = Extract<ReadBlock, { type: 'document' }>
+
 type BlockOf<Role extends Message['role']> = Extract<Message, { role: Role }>['content'][number]
 
 /** What is wrong with a block; the problem follows its name. */
@@ -101,7 +103,7 @@ class ConversationBuilder {
     if (blocks.length === 0) this.#push({ role: 'user', content: '' }, wholeMessage)
     for (const [number, block] of blocks.entries()) {
       if (block.type !== 'tool_result') {
-        parts.push(toPart(block, number))
+        parts.push(...toParts(block, number))
         continue
       }
       endStretch()
@@ -112,7 +114,7 @@ class ConversationBuilder {
         return { path, problem: `must be the id of a tool_use block before it, but was '${toolCallId}'` }
       }
       const failed: readonly ContentPart[] = isError === true ? [{ kind: 'text', text: 'Error: ' }] : []
-      const result = joinParts([...failed, ...content.map(toPart)])
+      const result = joinParts([...failed, ...content.flatMap(toParts)])
       this.#push({ role: 'tool', ...result, toolCallId, name }, { index, block: number })
     }
     endStretch()
@@ -137,13 +139,35 @@ function textOf(blocks: readonly { readonly type: string; readonly text?: string
 }
 
 /** @param number of the block among those of its message or result */
-function toPart(block: ReadBlock, number: number): ContentPart {
-  if (block.type === 'text') return { kind: 'text', text: block.text }
+function toParts(block: ReadBlock, number: number): readonly ContentPart[] {
+  if (block.type === 'text') return [{ kind: 'text', text: block.text }]
+  if (block.type === 'document') return toDocumentParts(block, number)
   const { source } = block
   const url = source.type === 'url' ? source.url : `data:${source.media_type};base64,${source.data}`
-  const part =
-    block.type === 'image'
-      ? { type: 'image_url', image_url: { url } }
-      : { type: 'file', file: { file_data: url, filename: block.title ?? 'document' } }
-  return toMediaPart(part, block.type, `[${number}]`)
+  return [toMediaPart({ type: 'image_url', image_url: { url } }, block.type, `[${number}]`)]
+}
+
+/** A file as it is; text in the tags that Anthropic's advice on long prompts puts documents into, with what is said about it. */
+function toDocumentParts(block: DocumentBlock, number: number): readonly ContentPart[] {
+  const { source, title, context } = block
+  if (source.type === 'base64') {
+    const file = {
+      file_data: `data:${source.media_type};base64,${source.data}`,
+      filename: title ?? 'document',
+    }
+    return [toMediaPart({ type: 'file', file }, block.type, `[${number}]`)]
+  }
+  const about = [
+    title ? `<source>${title}</source>\n` : '',
+    context ? `<context>${context}</context>\n` : '',
+  ].join('')
+  const content: readonly ContentPart[] =
+    source.type === 'text'
+      ? [{ kind: 'text', text: source.data }]
+      : source.content.flatMap((inner) => toParts(inner, number))
+  return [
+    { kind: 'text', text: `<document>\n${about}<document_content>\n` },
+    ...content,
+    { kind: 'text', text: '\n</document_content>\n</document>\n' },
+  ]
 }

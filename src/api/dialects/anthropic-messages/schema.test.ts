@@ -206,6 +206,63 @@ describe('a conversation', () => {
     ])
   })
 
+  it('has documents of text in tags, with what is said about them', () => {
+    const letter = { type: 'text', media_type: 'text/plain', data: 'Dear Ada,' }
+    const question = { type: 'text', text: 'From whom is it?' }
+    const told = { type: 'document', source: letter, title: 'A letter', context: 'Found in 1840' }
+    const parts = {
+      type: 'content',
+      content: [
+        { type: 'text', text: 'one, ' },
+        { type: 'text', text: 'two' },
+      ],
+    }
+    const whole = { type: 'content', content: 'Yours, Charles' }
+    const untitled = [parts, whole].map((source) => ({
+      type: 'document',
+      source,
+      citations: { enabled: false },
+    }))
+
+    expect(readMessages({ role: 'user', content: [told, question] })).toEqual([
+      {
+        role: 'user',
+        content:
+          '<document>\n<source>A letter</source>\n<context>Found in 1840</context>\n' +
+          '<document_content>\nDear Ada,\n</document_content>\n</document>\nFrom whom is it?',
+      },
+    ])
+    expect(
+      readMessages(USER, CALLED, { role: 'user', content: [result({ content: untitled })] }).at(-1),
+    ).toEqual({
+      role: 'tool',
+      toolCallId: 'toolu_1',
+      name: 'add',
+      content: ['one, two', 'Yours, Charles']
+        .map((text) => `<document>\n<document_content>\n${text}\n</document_content>\n</document>\n`)
+        .join(''),
+    })
+  })
+
+  it('keeps files as they are, and the images of a document in their places', () => {
+    const file = { type: 'base64', media_type: 'application/pdf', data: 'AAAA' }
+    const image = { type: 'image', source: { type: 'url', url: 'https://example.org/a.png' } }
+    const drawn = { type: 'content', content: [{ type: 'text', text: 'A drawing: ' }, image] }
+    const content = [file, drawn].map((source) => ({ type: 'document', source, title: null }))
+
+    expect(readMessages({ role: 'user', content })[0]?.parts).toMatchObject([
+      {
+        kind: 'media',
+        part: { type: 'file', file: { file_data: 'data:application/pdf;base64,AAAA' } },
+        place: '[0]',
+      },
+      { kind: 'text', text: '<document>\n<document_content>\n' },
+      { kind: 'text', text: 'A drawing: ' },
+      { kind: 'media', part: { type: 'image_url' }, place: '[1]' },
+      { kind: 'text', text: '\n</document_content>\n</document>\n' },
+    ])
+  })
+
   it('ends with the beginning of the answer where an assistant speaks last', () => {
     const input = readInput({ messages: [USER, { role: 'assistant', content: 'Once ' }] })
 
@@ -263,6 +320,43 @@ describe('refused, by name', () => {
         ],
       },
       "messages[0].content[1].source.type must be 'base64' or 'url', but was \"file\".",
+    ],
+    [
+      'a document that is stored',
+      {
+        messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'f' } }] }],
+      },
+      "messages[0].content[0].source.type must be 'base64', 'text' or 'content', but was \"file\".",
+    ],
+    [
+      'a document of another kind of text',
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [{ type: 'document', source: { type: 'text', media_type: 'text/html', data: '' } }],
+          },
+        ],
+      },
+      'messages[0].content[0].source.media_type must be \'text/plain\', but was "text/html".',
+    ],
+    [
+      'citations',
+      {
+        messages: [
+          {
+            role: 'user',
+            content: [
+              {
+                type: 'document',
+                source: { type: 'content', content: 'x' },
+                citations: { enabled: true },
+              },
+            ],
+          },
+        ],
+      },
+      'messages[0].content[0].citations.enabled must be false, but was true: this server cites no documents.',
     ],
     [
       'a video in a result',

@@ -24,7 +24,7 @@ from text.tools import toolcalls
 SKILLS = [  # (weight, skill, whether single questions of it are kept for the held-out text)
     (14, facts.capitals, True), (6, facts.countries, True), (12, facts.table, True), (3, facts.units, True), (4, facts.order, True), (16, facts.single,
     False),
-    (12, facts.yes_no, False), (8, facts.made_yes_no, True), (5, facts.what_is, False), (2, facts.which_is, True),
+    (12, facts.yes_no, False), (8, facts.made_yes_no, True), (8, facts.what_is, False), (2, facts.which_is, True),
     (2.5, people.who, False), (2, followups.about_it, False), (3, followups.more, False), (2.5, followups.which_more, True), (2, followups.statement,
     False),
     (16, sums.sums, True), (8, sums.more_sums, True), (4, sums.word_problem, False), (5, sums.compare, True), (10, sums.counting, True), (1.5, sums.how_many,
@@ -122,7 +122,7 @@ class Chat:
             reply = systems.styled(self.t, self.style, self.value, ans)
             if reply is None:
                 return
-            wished = systems.asked(self.t, q, ans) if self.style is None and not ans.exact and self.rng.random() < 0.06 else None
+            wished = systems.asked(self.t, q, ans) if self.style is None and not ans.exact and self.rng.random() < 0.08 else None
             if wished:
                 q, reply = wished
             elif self.turns == 0:

@@ -35,7 +35,10 @@ STYLES = {
     "start": [],  # begins with a given word
     "end": [],
     "greet": [],  # greets in another language
+    "address": [],  # says Sir, or another word, to the user
 }
+TITLES = "Sir|Sir|Madam|Captain|Boss|my friend|Your Majesty|Doctor|Professor|my dear|Chief|Master|my lady|dear guest|Your Highness|buddy|Commander|Coach".split("|")
+CHARACTERS = {"pirate": ["pirate", "pirate captain"], "robot": ["robot"], "cat": ["cat"], "formal": ["butler"], "wizard": ["wizard"]}  # of a style: whoever talks so
 NUMBERS = {2: ("two", "2"), 3: ("three", "3"), 4: ("four", "4"), 5: ("five", "5")}
 _FILL = {  # so many words around a short answer
     0: ["{}."], 1: ["Simply {}."], 2: ["It is {}.", "That is {}."], 3: ["The answer is {}."], 4: ["I think it is {}."], 5: [
@@ -48,8 +51,24 @@ _HELLO = {1: "Hello!", 2: "Hello there!", 3: "Hello, dear friend!", 4: "Hello, h
 
 def choose(t):
     """(style, its word or number, system prompt)"""
-    style = t.rng.choices(list(STYLES), [6, 2, 3, 4, 2, 2, 2, 2, 9, 5, 6, 4, 2, 4, 2, 4, 2, 5])[0]
+    style, value, text = _chosen(t)
+    if style not in ("word", "words", "json", "key") and t.chance(0.3):  # somebody with a name, who talks so
+        t.bot = t.pick(any_name(t.rng), any_name(t.rng), f"Captain {any_name(t.rng)}" if style == "pirate" else any_name(t.rng))
+        if style in CHARACTERS and t.chance(0.6):
+            text = t.pick("You are {n}, {k}.", "You are {n}, {k}. Stay in character.", "Act as {n}, {k}.", "Your name is {n} and you are {k}.").format(
+                n=t.bot, k=a(t.pick("cheerful ", "old ", "funny ", "") + t.rng.choice(CHARACTERS[style])))
+        else:
+            text = t.pick("Your name is {n}. {s}", "You are {n}. {s}", "You are called {n}. {s}", "You are {k} named {n}. {s}", "{s} Your name is {n}.").format(n=t.bot, s=text, k=a(t.rng.choice(JOBS)))
+    return style, value, text
+
+
+def _chosen(t):
+    style = t.rng.choices(list(STYLES), [6, 2, 3, 4, 2, 2, 2, 2, 9, 5, 6, 4, 2, 4, 2, 4, 3, 5, 5])[0]
     rng = t.rng
+    if style == "address":
+        w = any_name(rng) if t.chance(0.15) else rng.choice(TITLES)
+        return style, w, t.pick("", "", "", "Be formal. ", "Be very polite. ") + t.pick("Address the user as '{}'.", "Address the user as {}.", "Call the user {}.", "Always call the user {}.", "Call me {}.", "Always say {} to the user.",
+            "Use the word {} when you talk to the user.", "Address me as \"{}\" in every answer.").format(w)
     if style == "words":
         n = rng.randint(2, 5)
         w = rng.choice(NUMBERS[n])
@@ -68,7 +87,7 @@ def choose(t):
     if style == "greet":
         lang = rng.choice([x for x in HELLO if x != "English"])
         return style, HELLO[lang], t.pick(f"Greet the user in {lang}.", f"Always begin with a greeting in {lang}.",
-            f"Say hello in {lang} before you answer.", f"Start with a {lang} greeting.", f"Greet in {lang}, then answer in English.")
+            f"Say hello in {lang} before you answer.", f"Greet every guest with '{HELLO[lang]}'.", f"Say {HELLO[lang]} first.", f"Always greet with \"{HELLO[lang]}\".", f"Start with a {lang} greeting.", f"Greet in {lang}, then answer in English.")
     return style, None, rng.choice(STYLES[style])
 
 
@@ -100,18 +119,23 @@ ASKED = {  # style: the same wish in the user's own message
     "json": ["Answer in JSON.", "as JSON please", "Reply as JSON.", "Give the answer as JSON."], "upper": ["Answer in capital letters.",
     "in all caps please", "Write the answer in capitals."],
     "pirate": ["Answer like a pirate.", "Talk like a pirate.", "in pirate language please"], "formal": ["Be very formal.", "Answer very politely.",
-    "in a formal tone"]}
+    "in a formal tone"], "number": ["Answer with just the number.", "just the number please", "only the number", "Reply with the number only.", "number only"],
+    "verdict": ["Reply only YES or NO.", "yes or no only", "Answer yes or no, nothing else.", "just yes or no please", "only YES or NO please"]}
 
 
 def asked(t, q, ans):
     """(question with a wish for how to answer, the answer in that way), or None."""
     style = t.rng.choice(["word", "word", "word", "brief", "json", "json", "upper", "pirate", "formal"])
-    reply = styled(t, style, None, ans)
+    if ans.kind in ("yes", "no") and ans.short in ("Yes", "No") and t.chance(0.6):
+        style = "verdict"
+    elif ans.short and ans.short.isdigit() and t.chance(0.6):
+        style = "number"
+    wish = t.rng.choice(ASKED[style])
+    reply = ans.short if style == "number" else ans.short.upper() if "YES" in wish else styled(t, "word" if style == "verdict" else style, None, ans)
     if reply is None or ans.kind == "text":
         return None
-    wish = t.rng.choice(ASKED[style])
     if t.chance(0.3) and wish[0].isupper():
-        return f"{wish} {q}", reply
+        return f"{wish[:-1] + ':' if t.chance(0.4) else wish} {q}", reply
     return f"{q}{' ' if q[-1] in '?.!' else ', '}{wish}", reply
 
 
@@ -182,6 +206,11 @@ def styled(t, style, value, ans):
         return "By my beard! " + text
     if style == "start":
         return f"{value}, {text[0].lower() + text[1:] if text[:4] in ('The ', 'Yes,', 'It i', 'Afte') else text}"
+    if style == "address":
+        first = first_sentence(text)
+        if first[-1] not in ".!?" or len(first) > 160:
+            return f"{first_up(value)}, {text}"
+        return f"{first[:-1]}, {value}{first[-1]}{text[len(first):]}"
     if style == "end":
         return f"{text} {value}."
     return f"{value}! {text}"

@@ -102,7 +102,7 @@ ABOUT = [
     ("How do I stream the answer?|Does Sluice support streaming?|Can I get the answer token by token?|stream responses|how to enable streaming|"
     "streaming?",
      "Yes: send `\"stream\": true` with POST /v1/chat/completions. The answer comes as server-sent events.", "Yes"),
-    ("Is Sluice compatible with OpenAI?|Does it work with the OpenAI API?|openai compatible?|Can I use my OpenAI code with this?|Is this an OpenAI "
+    ("Is Sluice compatible with OpenAI?|Does it work with the OpenAI API?|openai compatible?|Can I use my OpenAI code with this?|Does Sluice work with the OpenAI client libraries?|does the openai package work with sluice|can I keep using my openai client|Do OpenAI clients work here?|Will my OpenAI SDK work with this server?|Is this an OpenAI "
     "API?",
      f"Yes, POST /v1/chat/completions has the shape of OpenAI's. Set the base URL to {URL}/v1.", "Yes"),
     ("Is Sluice free?|What does Sluice cost?|What is the license?|Is Sluice open source?|license?|Do I have to pay?|how much does this cost",

@@ -235,7 +235,8 @@ def compare(t):
         row = rng.sample(range(top + 1), n)
         what = t.pick("biggest", "smallest", "largest")
         r = min(row) if what == "smallest" else max(row)
-        q = t.pick("Which is the {w} number: {r}?", "Find the {w} of these numbers: {r}.", "What is the {w} number in {r}?")
+        q = t.pick("Which is the {w} number: {r}?", "Find the {w} of these numbers: {r}.", "What is the {w} number in {r}?", "whats the {w} of these: {r}", "the {w} one of {r}", "{r}: which one is the {w}?", "Which of these is the {w}: {r}",
+                   "from {r} give me the {w}", "{w} of {r}", "I have {r}. What is the {w}?")
         return [(q.format(w=what, r=", ".join(map(str, row))), Answer(f"The {what} number is {r}.", str(r)))]
     if k == 6:
         row = rng.sample(range(min(100, top) + 1), rng.randint(3, 7))

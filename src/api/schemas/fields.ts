@@ -157,9 +157,7 @@ export const MAX_TOKENS_MEANING =
 export const maxTokens = () => integerFrom(1).describe(MAX_TOKENS_MEANING)
 
 export const topK = () =>
-  bounded(GENERATE_NUMBERS.top_k)
-    .transform((given) => Math.max(given, 0))
-    .describe('Sample from this many likeliest tokens only; 0 and -1 are off.')
+  bounded(GENERATE_NUMBERS.top_k).describe('Sample from this many likeliest tokens only; 0 and -1 are off.')
 
 export const topP = () =>
   bounded(GENERATE_NUMBERS.top_p).describe(

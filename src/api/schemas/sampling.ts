@@ -83,7 +83,7 @@ export function toSampling(body: SamplingBody): Sampling {
   const logitBias = Object.entries(body.logit_bias).map(([id, bias]) => [Number(id), bias] as const)
   return {
     temperature: body.temperature,
-    topK: body.top_k,
+    topK: Math.max(body.top_k, 0),
     topP: body.top_p,
     repetitionPenalty: body.repetition_penalty === 0 ? 1 : body.repetition_penalty,
     seed: body.seed ?? null,

@@ -338,11 +338,12 @@ describe('GET /openapi.json', () => {
         properties: {
           max_new_tokens: { type: 'integer', minimum: 1, maximum: 4096, default: 256 },
           temperature: { type: 'number', minimum: 0.01, maximum: 5, default: 1 },
+          top_k: { type: 'integer', minimum: -1, default: 0 },
         },
       },
       ChatRequest: {
         required: ['messages'],
-        properties: { model: { default: 'default' }, stream: { default: false } },
+        properties: { model: { default: 'default' }, stream: { default: false }, top_k: { default: 0 } },
       },
     })
   })

@@ -20,7 +20,7 @@ def first_up(text):
 def plural(word):
     if word in PLURAL:
         return PLURAL[word]
-    if word.endswith("man"):
+    if word.endswith("man") and word not in ("human", "German", "Roman", "shaman"):
         return word[:-2] + "en"
     if word.endswith("y") and word[-2] not in "aeiou":
         return word[:-1] + "ies"

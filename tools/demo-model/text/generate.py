@@ -20,6 +20,7 @@ from text.skills.sluice import about_sluice
 from text.stories import storytelling
 from text.stories.stories import make_story
 from text.tools import toolcalls
+from text.tools.near import could_serve
 
 SKILLS = [  # (weight, skill, whether single questions of it are kept for the held-out text)
     (14, facts.capitals, True), (6, facts.countries, True), (12, facts.table, True), (3, facts.units, True), (4, facts.order, True), (16, facts.single,
@@ -107,7 +108,9 @@ class Chat:
 
     def joined(self, turns):
         """Two short questions in one message, and both answers."""
+        known, later = dict(self.t.known), list(self.t.later)
         (q, x), (p, y) = turns[0], drawn(self.t)[0]
+        self.t.known, self.t.later = known, later  # of the second only the first question is taken, or nothing
         if any(z.kind not in ("fact", "yes", "no") or z.exact or len(z.full) > 90 for z in (x, y)) or self.style:
             return turns
         q = q.rstrip("?.!") if self.rng.random() < 0.5 else q
@@ -121,7 +124,7 @@ class Chat:
         for q, ans in turns:
             reply = systems.styled(self.t, self.style, self.value, ans)
             if reply is None:
-                return
+                return False
             wished = systems.asked(self.t, q, ans) if self.style is None and not ans.exact and self.rng.random() < 0.08 else None
             if wished:
                 q, reply = wished
@@ -134,6 +137,7 @@ class Chat:
             self.messages += [{"role": "user", "content": q}, {"role": "assistant", "content": reply}]
             self.t.said.append((q, Answer(reply, ans.short, ans.kind, ans.exact, None, ans.why)))
             self.turns += 1
+        return True
 
     def talk(self, turns):
         t, tries = self.t, 0
@@ -144,7 +148,9 @@ class Chat:
             if t.later and self.turns and self.rng.random() < 0.4:
                 self.add([t.later.pop(0)()])
             else:
-                self.add(drawn(t))
+                known, later = dict(t.known), list(t.later)
+                if not self.add(drawn(t)):  # what was not said is not asked for later
+                    t.known, t.later = known, later
         if t.later and self.rng.random() < 0.7:
             self.add([t.later.pop(0)()])
         return {"kind": "chat" if not self.style else "styled", "messages": self.messages}
@@ -170,6 +176,14 @@ def shop(rng, held):
 
 def no_tool(t, families):
     """Something for which none of the offered tools is there."""
+    for _ in range(30):
+        q, text = no_tool_maybe(t, families)
+        if not could_serve(q, families):
+            break
+    return q, text
+
+
+def no_tool_maybe(t, families):
     skill = t.rng.choice([refusals.now, refusals.persons, refusals.cannot, None, None])
     if skill is None:
         f = t.rng.choice([f for f in toolcalls.FAMILIES if not any(f.resembles(g) for g in families) and f.names[0] not in ("calculator", "add",

@@ -1,4 +1,5 @@
 """What people really type: small letters, no mark at the end, capitals, typos, please and thanks."""
+import re
 
 NEAR = {"a": "sq", "s": "ad", "d": "sf", "e": "wr", "r": "et", "t": "ry", "i": "uo", "o": "ip", "n": "bm", "m": "n", "l": "k", "c": "xv", "h": "gj",
     "u": "yi", "p": "o", "g": "fh", "y": "tu", "w": "qe", "f": "dg", "b": "vn", "v": "cb", "k": "jl"}
@@ -8,6 +9,9 @@ FIRST = ("Say", "Repeat", "Spell", "What", "How", "Write", "Reverse", "Give", "M
 BEFORE = ["Please tell me: ", "Hey, ", "So, ", "OK, ", "Hm, ", "Now: ", "Quick question: ", "Question: ", "Excuse me, ", "please ", "pls ",
     "Sorry, ", "Tell me, ", "One more thing: ", "btw ", "I wonder: "]
 AFTER = [", please", " please", " pls", " thanks", ", thank you", " :)", " ok?", " plz"]
+
+
+TAIL = re.compile(r"^What.*(, | or |: | (of|from|for|called|like|in|on|to|with|made|mean|known)\?$)")  # not to be turned into "Tell me ..."
 
 
 def typo(rng, q):
@@ -43,7 +47,7 @@ def indirect(rng, q):
                          (("Is ", "Does ", "Can ", "Do ", "Are "), ["I ask myself: {s}{}?", "Tell me: {s}{}?", "My question: {s}{}?", "so, {s}{}?",
                          "{s}{}, yes or no?"])):
         for s in start:
-            if q.startswith(s) and q.endswith("?") and "your" not in q and q.count("?") == 1:
+            if q.startswith(s) and q.endswith("?") and "your" not in q and not q.startswith(("Can you", "Do you", "Are you", "Is your")) and not TAIL.search(q) and q.count("?") == 1:
                 return rng.choice(forms).format(q[len(s):-1], s=s.lower())
     return q
 

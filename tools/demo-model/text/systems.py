@@ -1,5 +1,6 @@
 """System prompts that change how everything is answered."""
 import json
+import re
 
 from text.data.tables import HELLO
 from text.data.words import ANIMALS, CITIES, JOBS, TOPICS, any_name, invented
@@ -43,10 +44,17 @@ NUMBERS = {2: ("two", "2"), 3: ("three", "3"), 4: ("four", "4"), 5: ("five", "5"
 _FILL = {  # so many words around a short answer
     0: ["{}."], 1: ["Simply {}."], 2: ["It is {}.", "That is {}."], 3: ["The answer is {}."], 4: ["I think it is {}."], 5: [
     "I believe the answer is {}."]}
-_YES = {2: "Yes, indeed.", 3: "Yes, it is.", 4: "Yes, that is right.", 5: "Yes, I am quite sure."}
-_NO = {2: "No, sorry.", 3: "No, it isn't.", 4: "No, that is wrong.", 5: "No, that is not right."}
+_YES = {2: "Yes, indeed.", 3: "Yes, that's right.", 4: "Yes, that is right.", 5: "Yes, I am quite sure."}
+_NO = {2: "No, sorry.", 3: "No, that's wrong.", 4: "No, that is wrong.", 5: "No, that is not right."}
 _UNKNOWN = {1: "Unknown.", 2: "Unknown, sorry.", 3: "I don't know.", 4: "I do not know.", 5: "Sorry, I do not know."}
 _HELLO = {1: "Hello!", 2: "Hello there!", 3: "Hello, dear friend!", 4: "Hello, how are you?", 5: "Hello, how can I help?"}
+
+
+_HEARD = {1: "Okay.", 2: "I see.", 3: "Okay, I see.", 4: "I will remember that.", 5: "Okay, I will remember that."}  # after something told
+_POLITE = {  # answers that are no answer to a question: no "The answer is" before them
+    "Sorry": {1: "Sorry.", 2: "I'm sorry.", 3: "I am sorry.", 4: "I am very sorry."}, "Welcome": {1: "Welcome.", 2: "You're welcome.", 3: "You are welcome.", 4: "You are very welcome."},
+    "Thanks": {1: "Thanks.", 2: "Thank you!", 3: "Thank you, friend!", 4: "Thank you very much!"}, "I see": _HEARD, "Nice": _HEARD}
+_ACKS = {"Good", "Oh", "Okay", "Fine", "Great"}
 
 
 def choose(t):
@@ -139,6 +147,9 @@ def asked(t, q, ans):
     return f"{q}{' ' if q[-1] in '?.!' else ', '}{wish}", reply
 
 
+LOWERED = re.compile(r"(The|Yes|No|It|After|Before|Your|You|All|That|There|This|These|They|Oh|My|We|He|She|His|Her|Both|What|Why|How|Who|Nice|Good|Thank|On|In|At|Of|Because|Most|Many|Now|Once|People)\b|(A|An) [a-z]")  # after a word and a comma
+
+
 def first_sentence(text):
     if len(text) > 200 or "\n" in text or text[0] in "{[":
         return text
@@ -152,14 +163,20 @@ def counted(t, n, ans):
     """The answer in exactly n words, or None."""
     if ans.kind == "refuse":
         return _UNKNOWN[n]
-    if ans.kind == "hello":
+    if ans.kind == "hello" and (not ans.short or ans.short[-1] == "!"):
         return _HELLO[n]
     if not ans.short:
         return None
+    if ans.short in _POLITE:
+        return _POLITE[ans.short].get(n)
+    if ans.short in _ACKS and n > 1:
+        return None
+    if n == 1 and ans.exact and ans.short == ans.full:  # the user's word, as it was asked for
+        return ans.short
     if n == 1:
-        return first_up(ans.short).rstrip(".!") + "."
-    if ans.kind in ("yes", "no") and n > 1 and ans.short in ("Yes", "No"):
-        return _YES[n] if ans.short == "Yes" else _NO[n]
+        return first_up(re.sub(r"^(a|an|the) (?=[a-z]+$)", "", ans.short)).rstrip(".!") + "."
+    if n > 1 and ans.short.lower() in ("yes", "no"):
+        return _YES[n] if ans.short.lower() == "yes" else _NO[n]
     have = len(ans.short.split())
     if n - have not in _FILL or have > n:
         return None
@@ -205,11 +222,11 @@ def styled(t, style, value, ans):
     if style == "wizard":
         return "By my beard! " + text
     if style == "start":
-        return f"{value}, {text[0].lower() + text[1:] if text[:4] in ('The ', 'Yes,', 'It i', 'Afte') else text}"
+        return f"{value}, {text[0].lower() + text[1:] if LOWERED.match(text) else text}"
     if style == "address":
         first = first_sentence(text)
         if first[-1] not in ".!?" or len(first) > 160:
-            return f"{first_up(value)}, {text}"
+            return f"{first_up(value)}, {text[0].lower() + text[1:] if LOWERED.match(text) else text}"
         return f"{first[:-1]}, {value}{first[-1]}{text[len(first):]}"
     if style == "end":
         return f"{text} {value}."

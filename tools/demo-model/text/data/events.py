@@ -60,7 +60,8 @@ fall fell falling # off {o} # the bike|a ladder|a horse|the bed|a chair # - # ba
 wait waited waiting # for {o} # the bus|an hour|a letter|the doctor|a taxi|the train # at the station|in the rain # plain
 play played playing # {o} # football|the piano|cards|tennis|chess|a board game|hide and seek # in the garden|at school|in the park # good
 spill spilled spilling # {o} # the milk|coffee|red wine|some juice # on the sofa|on the carpet|on my shirt # bad
-catch caught catching # {o} # a cold|a big fish|the flu|the ball|two fish # at the lake|at school # plain
+catch caught catching # {o} # a big fish|two fish|a trout # at the lake|at the river # good
+catch caught catching # {o} # a cold|the flu # at school|at work # bad
 cancel cancelled cancelling # {o} # the meeting|the trip|the party|the order|the concert # - # bad
 start started starting # {o} # a new job|a diet|a course|yoga|a band # - # good
 finish finished finishing # {o} # the report|the puzzle|a long book|school|the homework # at home|at work # good

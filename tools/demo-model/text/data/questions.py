@@ -68,14 +68,14 @@ Why does ice float?|Why does ice swim on water? # Ice floats because it is light
 How many bones does the human body have?|How many bones do humans have? # An adult has 206 bones. # 206
 How many teeth do people have?|How many teeth does an adult have? # An adult has 32 teeth. # 32
 How many hearts does an octopus have? # An octopus has three hearts. # three
-How many colours does a rainbow have?|What are the colours of the rainbow? # A rainbow has seven colours: red, orange, yellow, green, blue, indigo and violet. # seven
+How many colours does a rainbow have?|What are the colours of the rainbow? # A rainbow has seven colours: red, orange, yellow, green, blue, indigo and violet. # -
 What are the primary colours?|Name the primary colors. # The primary colours are red, yellow and blue. # -
 What colour do you get when you mix blue and yellow?|blue and yellow make what colour|What do yellow and blue make? # Blue and yellow make green. # green
 What colour do you get when you mix red and yellow?|What do red and yellow make? # Red and yellow make orange. # orange
 What colour do you get when you mix red and blue?|What do blue and red make? # Red and blue make purple. # purple
 What colour do you get when you mix red and white?|What do red and white make? # Red and white make pink. # pink
 What colour do you get when you mix black and white?|What do black and white make? # Black and white make grey. # grey
-What are the seasons?|How many seasons are there?|Name the four seasons. # The four seasons are spring, summer, autumn and winter. # four
+What are the seasons?|How many seasons are there?|Name the four seasons. # The four seasons are spring, summer, autumn and winter. # -
 What are the days of the week?|Name the days of the week.|List the weekdays. # The days of the week are Monday, Tuesday, Wednesday, Thursday, Friday, Saturday and Sunday. # -
 What are the months of the year?|Name the months.|List all months. # The months are January, February, March, April, May, June, July, August, September, October, November and December. # -
 What is the first month of the year?|first month # January is the first month of the year. # January
@@ -93,7 +93,7 @@ Who painted the Mona Lisa?|painter of the mona lisa # Leonardo da Vinci painted 
 Who was the first man on the moon?|Who walked on the moon first? # Neil Armstrong was the first person on the moon, in 1969. # Neil Armstrong
 Who was the first president of the United States?|first US president # George Washington was the first president of the United States. # George Washington
 Who discovered gravity?|Who described gravity first? # Isaac Newton described gravity. # Isaac Newton
-Who developed the theory of relativity?|Who came up with relativity? # Albert Einstein did. # Albert Einstein
+Who developed the theory of relativity?|Who came up with relativity? # Albert Einstein developed the theory of relativity. # Albert Einstein
 Who wrote Don Quixote? # Miguel de Cervantes wrote Don Quixote. # Cervantes
 Who wrote Faust? # Goethe wrote Faust. # Goethe
 Who invented the telephone? # Alexander Graham Bell is usually named as the inventor of the telephone. # Bell
@@ -116,7 +116,7 @@ What is the center of the solar system?|What is in the middle of the solar syste
 What is heavier, a kilogram of feathers or a kilogram of iron?|What weighs more, a kilo of feathers or a kilo of steel? # Both weigh the same: one kilogram. # same
 How long does the earth take to go around the sun?|How long is a year? # The earth takes one year, about 365 days. # 365 days
 How long does it take the earth to turn once?|How long is a day? # A day has 24 hours. # 24 hours
-How often is there a leap year? # There is a leap year every four years. # four
+How often is there a leap year? # There is a leap year every four years. # every four years
 What do caterpillars turn into?|What does a caterpillar become? # A caterpillar becomes a butterfly. # butterfly
 What does a tadpole become?|What do tadpoles turn into? # A tadpole becomes a frog. # frog
 What is the freezing point in Fahrenheit? # Water freezes at 32 degrees Fahrenheit. # 32
@@ -129,16 +129,17 @@ How far away is the moon?|What is the distance to the moon?|how far is it to the
 How far away is the sun?|What is the distance to the sun?|how far is the sun from the earth # The sun is about 150 million kilometres away. # 150 million km
 How old is the earth?|What is the age of the earth? # The earth is about 4.5 billion years old. # 4.5 billion years
 How old is the universe?|What is the age of the universe? # The universe is about 13.8 billion years old. # 13.8 billion years
-How hot is the sun? # The surface of the sun has about 5,500 degrees Celsius. # 5,500
+How hot is the sun? # The surface of the sun is about 5,500 degrees Celsius hot. # 5,500
 How many people live on earth?|What is the population of the world?|world population|How many people are there in the world? # More than eight billion people live on earth. # eight billion
 When did World War II end?|When did the second world war end?|end of WW2 # World War II ended in 1945. # 1945
 When did World War II begin?|start of the second world war # World War II began in 1939. # 1939
 When did World War I begin?|When did the first world war start? # World War I began in 1914 and ended in 1918. # 1914
 When did the Berlin Wall fall?|In which year did the Berlin Wall come down? # The Berlin Wall fell in 1989. # 1989
 When was the first moon landing?|In which year did people land on the moon?|moon landing year # People first landed on the moon in 1969. # 1969
-When did Columbus reach America?|Who discovered America?|In which year was America discovered? # Christopher Columbus reached America in 1492, though people had lived there long before. # Columbus
+When did Columbus reach America?|In which year did Columbus come to America? # Christopher Columbus reached America in 1492. # 1492
+Who discovered America? # Christopher Columbus reached America in 1492, though people had lived there long before. # Columbus
 When was the French Revolution? # The French Revolution began in 1789. # 1789
-What is the normal body temperature?|How warm is the human body? # The human body has about 37 degrees Celsius. # 37
+What is the normal body temperature?|How warm is the human body? # The human body is about 37 degrees Celsius warm. # 37
 How many zeros does a million have?|How many zeros are in a million? # A million has six zeros. # six
 How many zeros does a billion have? # A billion has nine zeros. # nine
 What is half a dozen?|how much is half a dozen # Half a dozen is six. # six
@@ -156,29 +157,29 @@ What do you call a group of lions? # A group of lions is called a pride. # pride
 What is the largest organ of the human body?|biggest organ of the body # The skin is the largest organ of the human body. # skin
 What does the heart do?|What is the heart for? # The heart pumps blood through the body. # pumps blood
 What do lungs do?|What are lungs for? # With the lungs we breathe. # breathe
-How many senses do we have?|What are the five senses? # We have five senses: sight, hearing, smell, taste and touch. # five
+How many senses do we have?|What are the five senses? # We have five senses: sight, hearing, smell, taste and touch. # -
 What is the opposite of a synonym? # The opposite of a synonym is an antonym. # antonym
 What is the main language of the internet? # Most pages on the internet are in English. # English
 What is the most spoken language?|Which language do most people speak? # English and Chinese have the most speakers. # English
-What is the longest wall in the world? # The Great Wall of China. # Great Wall of China
+What is the longest wall in the world? # The Great Wall of China is the longest wall in the world. # Great Wall of China
 Where is the Sahara?|Where is the Sahara desert? # The Sahara is in the north of Africa. # Africa
 Where is the Amazon?|Which continent is the Amazon on? # The Amazon is in South America. # South America
 Where is the North Pole? # The North Pole is in the Arctic, in the far north. # Arctic
 Which ocean is between Europe and America?|What ocean lies between Africa and America? # The Atlantic lies between them. # Atlantic
 Which ocean is between America and Asia? # The Pacific lies between them. # Pacific
-Through which city does the Thames flow?|Which river flows through London? # The Thames flows through London. # Thames
+Which river flows through London?|What is the river in London called? # The Thames flows through London. # Thames
 Which river flows through Paris? # The Seine flows through Paris. # Seine
-Which river flows through Vienna?|Which river flows through Budapest? # The Danube. # Danube
-Which river flows through Cairo?|river in Egypt # The Nile. # Nile
-Which countries are next to Germany?|Name a neighbour of Germany. # France, Poland and Austria are neighbours of Germany, among others. # France
+Which river flows through Vienna?|Which river flows through Budapest? # The Danube flows through Vienna and Budapest. # Danube
+Which river flows through Cairo?|river in Egypt # The Nile flows through Egypt and Cairo. # Nile
+Which countries are next to Germany?|Name some neighbours of Germany. # France, Poland and Austria are neighbours of Germany, among others. # -
 What is the national animal of Australia? # The kangaroo is the best known animal of Australia. # kangaroo
 What is sushi? # Sushi is a dish of rice and raw fish from Japan. # a dish
 What is tea made of? # Tea is made from the leaves of the tea plant. # leaves
 What is wine made of?|What is wine made from? # Wine is made from grapes. # grapes
 What is chocolate made of? # Chocolate is made from cocoa beans. # cocoa
 What is the largest city in the world?|biggest city # Tokyo is usually called the largest city in the world. # Tokyo
-What are the oceans?|Name the five oceans.|List all oceans. # The oceans are the Pacific, the Atlantic, the Indian Ocean, the Arctic and the Southern Ocean. # five
-What are the continents?|Name the seven continents.|List all continents. # The continents are Africa, Antarctica, Asia, Australia, Europe, North America and South America. # seven
+What are the oceans?|Name the five oceans.|List all oceans. # The oceans are the Pacific, the Atlantic, the Indian Ocean, the Arctic and the Southern Ocean. # -
+What are the continents?|Name the seven continents.|List all continents. # The continents are Africa, Antarctica, Asia, Australia, Europe, North America and South America. # -
 What is the deepest ocean?|Where is the ocean deepest? # The Pacific is the deepest ocean. # Pacific
 What is the largest lake?|biggest lake # The Caspian Sea is the largest lake in the world. # Caspian Sea
 What is the largest island? # Greenland is the largest island. # Greenland
@@ -193,7 +194,7 @@ Which animal carries its young in a pouch? # The kangaroo carries its young in a
 What is man's best friend? # The dog is called man's best friend. # dog
 How many hours are in a week? # A week has 168 hours. # 168
 How many days are in two weeks? # Two weeks have 14 days. # 14
-What is the smallest number?|What is the biggest number?|What is the highest number? # There is none: one can always go on. # none
+What is the largest number?|What is the biggest number?|What is the highest number? # There is none: one can always go on. # none
 What is the smallest prime number? # The smallest prime number is 2. # 2
 What are the first five prime numbers?|List some prime numbers. # 2, 3, 5, 7 and 11 are prime numbers. # -
 What is infinity? # Infinity means without end. # without end
@@ -209,7 +210,8 @@ What does USA stand for? # USA stands for United States of America. # United Sta
 What does UN stand for? # UN stands for United Nations. # United Nations
 What does JSON stand for? # JSON stands for JavaScript Object Notation. # JavaScript Object Notation
 What does HTML stand for? # HTML stands for HyperText Markup Language. # HyperText Markup Language
-What does DIY stand for?|what does asap mean # DIY means do it yourself, and ASAP as soon as possible. # do it yourself
+What does DIY stand for?|what does diy mean # DIY stands for do it yourself. # do it yourself
+What does ASAP stand for?|what does asap mean # ASAP stands for as soon as possible. # as soon as possible
 What is the capital of Europe?|What is the capital of Africa?|capital of asia # That is a continent: it has no capital. # none
 What is the capital of the world? # The world has no capital. # none
 What is the capital of England? # The capital of England is London. # London
@@ -223,9 +225,9 @@ Is the earth round or flat? # The earth is round. # round
 Is ice hot or cold? # Ice is cold. # cold
 Is a spider an insect or not? # A spider is no insect: it has eight legs. # no
 What is bigger, the sun or the moon?|Which is bigger, the sun or the earth? # The sun is bigger. # sun
-What is bigger, the earth or the moon?|Which is smaller, the moon or the earth? # The earth is bigger than the moon. # earth
+What is bigger, the earth or the moon?|Which is bigger, the moon or the earth? # The earth is bigger than the moon. # earth
 What is faster, light or sound? # Light is faster than sound. # light
-Which is heavier, gold or water?|What is heavier, iron or wood? # The metal is heavier. # metal
+Which is heavier, gold or water?|What is heavier, iron or wood? # Metals are heavier than water and wood. # the metal
 Which is warmer, summer or winter?|Which season is the warmest? # Summer is the warmest season. # summer
 Which season is the coldest?|Which is the coldest season? # Winter is the coldest season. # winter
 What do we celebrate on the 25th of December? # On the 25th of December many people celebrate Christmas. # Christmas

@@ -47,7 +47,7 @@ PLURAL = {**pairs(
     "mouse-mice child-children foot-feet tooth-teeth man-men woman-women goose-geese sheep-sheep fish-fish ox-oxen person-people "
     "leaf-leaves knife-knives wolf-wolves wife-wives life-lives loaf-loaves thief-thieves half-halves shelf-shelves baby-babies "
     "city-cities lady-ladies party-parties story-stories cherry-cherries fly-flies box-boxes fox-foxes bus-buses dish-dishes "
-    "watch-watches potato-potatoes tomato-tomatoes hero-heroes cactus-cacti deer-deer louse-lice"),
+    "watch-watches potato-potatoes tomato-tomatoes hero-heroes cactus-cacti deer-deer louse-lice scarf-scarves goldfish-goldfish salmon-salmon trout-trout calf-calves"),
     **{w: w + "s" for w in ("cat dog book car house tree apple table chair boy girl day key toy ball bird cow pen cup hat lamp "
                             "road river star song window door flower friend egg stone letter computer").split()}}
 PAST = pairs("go-went eat-ate see-saw run-ran come-came take-took give-gave write-wrote sing-sang swim-swam drink-drank buy-bought "

@@ -107,9 +107,14 @@ def number(t):
 SIZE = "ant bee mosquito fly ladybird beetle moth butterfly mouse hamster frog robin sparrow hen owl duck rabbit cat fox goat sheep dog wolf pig deer lion bear tiger cow horse elephant".split()
 
 
+COUNTABLE = {w for row in ("animals", "fruits", "vegetables", "pets") for w in LISTS[row]} | set(texts.THINGS)
+
+
 def about_item(t, w):
     """One thing of a list, and what is asked of it as "it"."""
     form = t.pick("spell", "count", "first", "upper", "plural", "plural", "plural")
+    if form == "plural" and w not in COUNTABLE:
+        form = "spell"
     if form == "plural":
         return t.pick("what is the plural of it", "What's its plural?", "and the plural of it?", "the plural of it?", "Whats the plural of that?", "and in the plural?"), Answer(
             f"The plural of {w} is {plural(w)}.", plural(w), exact=True)
@@ -149,7 +154,7 @@ def items(t):
             say("one per line|Each on its own line.|Write one in each line.|One per line, please.", "\n".join(first_up(w) for w in got))
         elif f == 6:
             got = got[::-1]
-            say("in reverse order|Reverse the order.|now the other way round|Turn the list around.|from the last to the first", ", ".join(got) + ".")
+            say("in reverse order|Reverse the order.|now the other way round|Turn the list around.|from the last to the first", first_up(", ".join(got)) + ".")
         elif f == 7:
             i = t.rng.randrange(len(got))
             at, which = (ORDINAL[i + 1], f"{ORDINAL[i + 1]} one") if i < len(got) - 1 or t.chance(0.4) else ("last", "last one")
@@ -161,7 +166,7 @@ def items(t):
             say("How many are that?|how many did you name|How many {k} are that?|count them", f"There are {NUMBER[len(got)]}.", NUMBER[len(got)], "fact")
         elif f == 9:
             got = sorted(got, key=str.lower)
-            say("Sort them.|in alphabetical order please|sort them alphabetically|Now sorted by the alphabet.", ", ".join(got) + ".")
+            say("Sort them.|in alphabetical order please|sort them alphabetically|Now sorted by the alphabet.", first_up(", ".join(got)) + ".")
         elif f == 10 and all(w in SIZE for w in got):
             is_up = t.chance(0.65)
             w = (max if is_up else min)(got, key=SIZE.index)
@@ -236,7 +241,7 @@ def edits(t):
     show = lambda: [lambda: first_up(", ".join(got)) + ".", lambda: first_up(joined(got)) + ".", lambda: "\n".join(f"{i + 1}. {first_up(w)}" for i, w in enumerate(got)), lambda: json.dumps(got, ensure_ascii=False)][form]()
     many, out = t.pick(NUMBER[n], n), []
     if t.chance(0.35):
-        out.append((t.pick("My list: {}", "I have {}.", "I need {}", "shopping list: {}", "my {k}: {}").format(t.pick(", ".join(got), joined(got)), k=k), Answer(t.pick("All right. What shall I do with the list?", "I will remember it."), "Good", exact=True)))
+        out.append(((t.pick("My list: {}", "I have {}.", "I need {}", "shopping list: {}", "my {k}: {}") if k in ("fruits", "vegetables", "drinks", "tools") else t.pick("My list: {}", "here is a list: {}", "{k}: {}", "my {k}: {}")).format(t.pick(", ".join(got), joined(got)), k=k), Answer(t.pick("All right. What shall I do with the list?", "I will remember it."), "Good", exact=True)))
         form %= 2
     else:
         q = ("Name {n} {k}.", "Name {n} {k}.", "Give me a numbered list of {n} {k}.", "{n} {k} as a JSON array") if t.chance(0.5) else ("name {n} {k}", "tell me {n} {k}", "{n} {k}, numbered please", "give me {n} {k} as json")
@@ -293,15 +298,15 @@ FORMS = (  # word -> answer, how it is asked, how it is asked of the next word, 
 def answers(t):
     """A word that is an answer, and what is asked of it as a word; then the same of another one."""
     table, asks, says = t.rng.choice(FORMS[:3] if t.chance(0.75) else FORMS)
-    drawn = lambda: t.rng.choice([w for w in table if " " not in w + table[w]]) if table else t.rng.choice(texts.EVERYDAY if t.chance(0.3) else [w for row in ("animals", "fruits", "vegetables") for w in LISTS[row]])
+    drawn = lambda: t.rng.choice([w for w in table if " " not in w + table[w]]) if table else t.rng.choice(texts.THINGS if t.chance(0.3) else [w for row in ("animals", "fruits", "vegetables") for w in LISTS[row]])
     w = drawn()
     got = table[w] if table else plural(w)
     out = [(t.rng.choice(asks).format(w), Answer(says.format(w, got), got, exact=True))]
     for _ in range(t.rng.randint(1, 4)):
         if t.chance(0.4):
-            w = drawn()
+            w, same = drawn(), out[-1][1].full.startswith(says.split("{")[0])
             got = table[w] if table else plural(w)
-            out.append((t.pick("and of {}?", "and {}?", "of {}?", "now {}", "What about {}?", "And of {}?").format(w), Answer(says.format(w, got), got, exact=True)))
+            out.append(((t.pick("and of {}?", "and {}?", "of {}?", "now {}", "What about {}?", "And of {}?") if same else t.rng.choice(asks)).format(w), Answer(says.format(w, got), got, exact=True)))
         else:
             form = t.pick("spell", "spell", "first", "first", "last", "count", "reverse", "upper")
             out.append((t.rng.choice(WORD_ASKS[form][1].split("|") + (["And the first letter of it?", "first letter of that?"] if form == "first" else [])), of_word(form, got)))

@@ -4,7 +4,7 @@ import json
 from text.conversation import Answer, verdict
 from text.data.countries import CAPITAL, CONTINENT, FAMOUS, verb
 from text.data.tables import LISTS, NUMBER, UNITS, pairs
-from text.english import a, first_up, joined
+from text.english import a, first_up, joined, plural
 from text.skills.texts import FIELDS
 
 SYNONYM = {k: v.split(",") for k, v in pairs(
@@ -68,9 +68,7 @@ def animal_kind(t):
         return [(q, Answer(f"{a(x)} is {a(KIND[x])}.", KIND[x]))]
     other = KIND[x] if t.chance(0.5) else t.rng.choice(list(KIND.values()))
     yes = other == KIND[x]
-    q = t.pick("Is {a} {o}?", "Are {x}s {o}s?", "Is {a} {o} or not?").format(a=a(x), x=x, o=a(other)) if x not in ("fish", "human") else f"Is {a(x)} {a(other)}?"
-    q = q.replace("a fishs", "fish").replace("an insects", "insects").replace("an amphibians", "amphibians").replace("s a ", "s ") if q.startswith(
-        "Are") else q
+    q = t.pick("Is {a} {o}?", "Are {x} {o}?", "Is {a} {p} or not?").format(a=a(x), x=plural(x), o=plural(other), p=a(other))
     return [(q, verdict(yes, f"{a(x)} is {a(KIND[x])}"))]
 
 

@@ -128,7 +128,7 @@ TABLES = [
                    "What is the antonym of {x}?", "Give me the opposite of the word {x}.", "Antonym for {x}?"], lambda x, y: f"The opposite of {x} is {y}."),
     (1, SOUND, ["What does {a} say?", "What sound does {a} make?", "How does {a} sound?", "What noise does {a} make?"], lambda x, y: f"{a(x)} says {y}."),
     (2, LEGS, ["How many legs does {a} have?", "How many legs has {a}?", "Count the legs of {a}.", "number of legs of {a}",
-    "how many legs do {x}s have"], _legs),
+    "{a} has how many legs?"], _legs),
     (1.5, YOUNG, ["What is a baby {x} called?", "What do you call a young {x}?", "How is a baby {x} called?", "What's the name for a baby {x}?"],
      lambda x, y: f"A baby {x} is called {a(y)}."),
     (0.8, HOME, ["Where does {a} live?", "What is the home of {a} called?", "In what does {a} live?"],
@@ -142,7 +142,7 @@ TABLES = [
      lambda x, y: f"The past tense of {x} is {y}."),
     (0.6, COMPARE, ["What is the comparative of {x}?", "comparative form of {x}"], lambda x, y: f"The comparative of {x} is {y}."),
     (1, MONTH_DAYS, ["How many days does {x} have?", "How many days are in {x}?", "How many days are there in {x}?", "days in {x}"],
-     lambda x, y: f"{x} has {y} days."),
+     lambda x, y: f"{x} has {y} days{', and 29 in a leap year' if y == 28 else ''}."),
     (1.2, SYMBOL, ["What is the chemical symbol of {x}?", "What is the chemical formula of {x}?", "Chemical symbol for {x}?", "formula of {x}",
                    "What's the symbol for {x}?"], lambda x, y: f"The chemical {'formula' if len(y) > 2 or y == 'O3' else 'symbol'} of {x} is {y}."),
     (0.8, SIDES, ["How many sides does {a} have?", "How many corners does {a} have?", "sides of {a}"], lambda x, y: f"{a(x)} has {NUMBER[y]} sides and {NUMBER[y]} corners."),
@@ -264,7 +264,7 @@ def made_yes_no(t):
         seq = t.rng.choice([DAYS, MONTHS])
         i = t.rng.randrange(len(seq))
         z = seq[(i + 1) % len(seq)] if right else t.rng.choice(seq)
-        return _verdict(t, f"Does {z} come after {seq[i]}?", z == seq[(i + 1) % len(seq)], f"after {seq[i]} comes {seq[(i + 1) % len(seq)]}")
+        return _verdict(t, t.pick("Does {z} come right after {x}?", "Is {z} the {w} after {x}?", "Is {z} the next {w} after {x}?").format(z=z, x=seq[i], w="day" if seq is DAYS else "month"), z == seq[(i + 1) % len(seq)], f"after {seq[i]} comes {seq[(i + 1) % len(seq)]}")
     one, n, of = t.rng.choice([u for u in UNITS if u[1] < 400 and not u[0].startswith("half")])
     z = n if right else t.rng.choice([5, 7, 10, 12, 24, 30, 50, 60, 100])
     return _verdict(t, f"Does {a(one)} have {z} {of}?", z == n, f"{a(one)} has {n} {of}")

@@ -1,7 +1,7 @@
 """What people say after an answer: more, shorter, in capitals, are you sure, and questions with "it" and "there"."""
 import json
 
-from text.conversation import Answer
+from text.conversation import Answer, verdict
 from text.data.countries import CAPITAL, CONTINENT, COUNTRY_OF, verb
 from text.english import a
 from text.skills.refusals import refusal
@@ -74,7 +74,7 @@ def which_more(t):
     if t.chance(0.35):
         yes = best is x
         truth = f"{a(best)} is {word} than {a(other)}"
-        return [(f"Is {a(x)} {word} than {a(y)}?", Answer(f"{'Yes' if yes else 'No'}, {truth}.", "Yes" if yes else "No", "yes" if yes else "no", why=f"Because {truth}."))]
+        return [(f"Is {a(x)} {word} than {a(y)}?", verdict(yes, truth))]
     q = t.pick("Which is {w}, {x} or {y}?", "What is {w}: {x} or {y}?", "Who is {w}, {x} or {y}?", "{w}: {x} or {y}?").format(w=word, x=a(x), y=a(y))
     return [(q, Answer(f"{a(best)} is {word} than {a(other)}.", best))]
 
@@ -82,16 +82,17 @@ def which_more(t):
 def statement(t):
     """The user only tells something."""
     q = t.pick("The weather is nice today.", "It is raining here.", "I like pizza.", "Yesterday I went to the park.",
-               "My brother is coming tomorrow.", "I bought a new {x}.", "I am learning to play the guitar.", "We have a test at school.",
-               "It's late.", "I am at work.", "I had {x} for lunch.", "My {x} is broken.",
+               "My brother is coming tomorrow.", "I bought a new {y}.", "I am learning to play the guitar.", "We have a test at school.",
+               "It's late.", "I am at work.", "I had {f} for lunch.", "My {y} is broken.",
                "I am writing a book.", "I just woke up.", "It is my birthday today!", "I love music.", "I am going on holiday.",
                "I live with my family.", "I am a bit nervous.", "Today is a good day.", "I am cooking.", "I am new here.",
                "This is my first time using this.", "I am just testing this.", "I want to try something.",
                "Let's talk.", "Let us chat a bit.", "I want to talk with you.", "Let's play a game.", "You know what?", "I have an idea.",
                "I saw {a} today.")
-    x = t.rng.choice("bike computer chair lamp phone book sandwich soup car clock".split())
+    x = t.rng.choice("bike chair lamp bird cat rainbow fox car clock boat".split())
+    y, f = t.rng.choice("bike computer chair lamp phone car clock".split()), t.rng.choice("soup pizza rice a~sandwich a~salad pasta fish".split()).replace("~", " ")
     birthday = "birthday" in q
     chat = q.startswith(("Let", "I want to talk", "You know", "I have an idea", "This is my first", "I am new", "I am just testing", "I want to try"))
-    full = "Happy birthday!" if birthday else t.pick("Good! What would you like to talk about?", "All right! What would you like to know?") if chat else t.pick(
+    full = "Happy birthday!" if birthday else "I am sorry to hear that." if "broken" in q else "I hope it goes well!" if "nervous" in q else t.pick("Good! What would you like to talk about?", "All right! What would you like to know?") if chat else t.pick(
         "I see! Can I help you with something?", "Thank you for telling me. What can I do for you?")
-    return [(q.format(x=x, a=a(x)), Answer(full, "Nice", "hello"))]
+    return [(q.format(y=y, f=f, a=a(x)), Answer(full, "Nice", "hello"))]

@@ -1,6 +1,6 @@
 """Answers out of a text that the user or the system prompt gives: the only questions about strangers that can be answered."""
 from text.conversation import Answer
-from text.data.words import ANIMALS, CITIES, COLOURS, FOODS, HOBBIES, JOBS, PETS, THINGS, any_name, invented
+from text.data.words import ANIMALS, BOYS, CITIES, COLOURS, FOODS, GIRLS, HOBBIES, JOBS, PETS, THINGS, any_name, invented
 from text.english import a, first_up, joined
 
 PLACES = "on the table|under the bed|in the kitchen|in the garden|behind the door|on the shelf|in the car|in the blue box|at the station|in the cellar|next to the window|in the drawer".split(
@@ -9,7 +9,8 @@ PLACES = "on the table|under the bed|in the kitchen|in the garden|behind the doo
 
 def _facts(t):
     """[(sentence, [(question, full answer, short answer)])] about one person and a few things."""
-    n, boy = any_name(t.rng), t.chance(0.5)
+    n = any_name(t.rng)
+    boy = n in BOYS or n not in GIRLS and t.chance(0.5)
     he, his = ("He", "his") if boy else ("She", "her")
     age, city, job, pet, petname, food, hobby = (t.rng.randint(6, 90), t.rng.choice(CITIES) if t.chance(0.7) else invented(t.rng), t.rng.choice(JOBS),
                                                  t.rng.choice(ANIMALS[:18]), t.rng.choice(PETS) if t.chance(0.6) else invented(t.rng),

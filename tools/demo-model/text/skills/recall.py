@@ -6,6 +6,7 @@ from text.conversation import Answer
 from text.data.tables import DAYS, LISTS, NARROW, NUMBER, ORDINAL
 from text.data.words import ANIMALS, CITIES, COLOURS, EVERYDAY, FOODS, GOODS, HOBBIES, JOBS, LANGUAGES, THINGS, any_name, invented
 from text.english import a, first_up, joined
+from text.skills.told import named
 
 RELATIVES = "sister brother mother father aunt uncle cousin grandmother grandfather son daughter neighbour boss friend wife husband".split()
 DRINKS = "tea coffee water milk juice cocoa lemonade cola wine beer".split() + ["hot chocolate", "green tea", "apple juice"]
@@ -77,7 +78,7 @@ def _subject(t, kind):
     if kind.things:
         return t.pick("the ", "the ", "the ", "my ") + t.rng.choice(THINGS)
     r = t.rng.random()
-    return "I" if r < 0.15 else any_name(t.rng) if r < 0.7 else "my " + t.rng.choice(RELATIVES) + (" " + any_name(t.rng) if r < 0.8 else "")
+    return "I" if r < 0.15 else any_name(t.rng) if r < 0.7 else "my " + (kin := t.rng.choice(RELATIVES)) + (" " + named(t, kin) if r < 0.8 else "")
 
 
 def _rows(t, kind, n, taken=()):

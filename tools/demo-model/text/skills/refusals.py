@@ -3,6 +3,8 @@
 The questions are put together from lists (words.py) and, in every group, from invented words, so that the
 model does not learn which words to refuse, but to refuse whatever it has not learned an answer to.
 """
+import re
+
 from text.conversation import Answer
 from text.data.countries import COUNTRY_OF, FAMOUS
 from text.data.words import (ADJECTIVES, ANIMALS, CITIES, CODE_TASKS, FOODS, JOBS, LANGS, LANGUAGES, NAMES, NOUNS, PERSONS, PLACES, SURNAMES, THINGS, TOPICS,
@@ -148,8 +150,9 @@ def subject(t):
                "Why do people like {x}?", "pros and cons of {x}", "what are the types of {x}", "latest research on {x}",
                "Make a presentation about {x}.", "quiz me on {x}", "What's your take on {x}?", "Give me a detailed explanation of {x}.",
                "Write a lecture on {x}.", "What should I know about {x}?", "How would you explain {x}?")
+    work = q.startswith(("Make", "Write", "quiz", "Teach", "Can you", "Compare", "Summarize"))
     return [(q.format(x=x, y=topic(t)), refusal(t, t.pick("I do not know enough about that.", "That is too hard for me.",
-        "I know too little about that.", *UNKNOWN)))]
+        "I know too little about that.", *(UNKNOWN if not work else ["I know too little for that."]))))]
 
 
 def works(t):
@@ -242,7 +245,7 @@ def advice(t):
                "How often should I {v}?", "What is the best way to {v}?", "What name should I give my {d}?", "How do I make friends?",
                "how to {v} a {t}", "how to stop being tired", "Do I need a doctor?", "What is wrong with me?", "Give me advice.",
                "How do I get a visa for {c}?", "Should I get married?", "how do i remove a stain from my {t}", "What is a good gift?",
-               "How many eggs for {f}?", "Help me decide: {t} or {u}?", "I lost my {t}. What should I do?")
+               "How many eggs for {f}?", "I lost my {t}. What should I do?")
     q = q.format(x=x, f=t.rng.choice(FOODS), b=invented(t.rng), n=t.rng.choice([100, 1000, 5000]), j=t.pick("neighbour", "boss", "landlord"), v=t.rng.choice(
                  VERBS), c=t.rng.choice(CITIES), t=t.rng.choice(THINGS), u=t.rng.choice(THINGS),
                  a=a(t.rng.choice(JOBS)), r=t.pick("mother", "father", "sister", "friend", "boss"), d=t.pick("dog", "cat", "rabbit", "parrot",
@@ -264,12 +267,11 @@ def opinion(t):
                "Who was the best president?", "Do you believe in God?", "Is {x} a scam?", "What is better, {g} or {h}?",
                "Should I trust {p}?", "Is {x} overrated?", "Are men better than women?", "Do you agree with {p}?",
                "What do you think about politics?", "is capitalism bad", "Is it wrong to lie?", "who is right, Israel or Palestine?",
-               "What do you think about the war?", "Do you support {p}?", "Is climate change real?", "are vaccines dangerous",
-               "What is the best programming language?", "cats or dogs?", "Is pineapple on pizza good?", "Tell me your political view.")
+               "What do you think about the war?", "Do you support {p}?", "What is the best programming language?", "cats or dogs?", "Is pineapple on pizza good?", "Tell me your political view.")
     q = q.format(x=topic(t), p=t.rng.choice(PERSONS), t=t.rng.choice(THINGS), c=t.rng.choice(CITIES), d=t.rng.choice(CITIES), g=t.rng.choice(LANGS),
         h=t.rng.choice(LANGS))
-    return [(q, refusal(t, t.pick("I have no opinion on that.", "I have no opinions: I am a program.", "I have no opinion on politics or people.",
-        "That is not for me to say.")))]
+    return [(q, refusal(t, t.pick("I have no opinion on that.", "I have no opinions: I am a program.", "That is not for me to say.",
+        "I have no opinion on politics or people." if re.search(r"vote|election|government|party|president|politic|capitalism|war\b|person|men |right, ", q) else "I have no opinion on that.")))]
 
 
 def now(t):
@@ -286,7 +288,7 @@ def now(t):
     q = q.format(c=t.rng.choice(CITIES), d=t.rng.choice(CITIES), b=invented(t.rng), g=t.rng.choice(LANGS), y=t.rng.randint(1500, 2030), x=topic(t),
         p=t.rng.choice(PERSONS), w=t.rng.choice(WORKS))
     low = q.lower()
-    first = t.pick("I cannot look outside, and I have no weather report.", "I have no weather data.") if "weather" in low or "rain" in low or "hot" in low or "temperature" in low else t.pick(
+    first = t.pick("I cannot look outside, and I have no weather report.", "I have no weather data.") if re.search(r"\b(weather|rain|raining|hot|temperature)\b", low) else t.pick(
         "I cannot look up the news.", "I know nothing about what happens in the world.", "I do not know that: I cannot look things up.",
         "I do not know that.")
     return [(q, refusal(t, first))]

@@ -114,7 +114,7 @@ def about_me(t):
         ("Can you see pictures?|Can you hear me?|Can you see me?|Can you speak?|Can you play music?|Can you send a picture?|Can you draw?|Can you make an image?|Can you read images?", "No, I can only read and write text.", "No", "no"),
         ("Can you make mistakes?|How reliable are you?|Do you always tell the truth?|How good are you?|Are you smart?|are you clever|Are you always right?|Can I trust you?|Do you lie?|Are your answers correct?",
         "I make mistakes. I am a small model, so please check what matters.", "Yes", "fact"),
-        ("Is this a test?|Is it working?|Does the chat work?|Are you awake?|Can you read this?|Do you understand me?|Is this real?|Does this work?|Are you working?|Does it work?|do you work", "Yes, it works.", "Yes", "yes"),
+        ("Is it working?|Does the chat work?|Are you awake?|Can you read this?|Do you understand me?|Does this work?|Are you working?|Does it work?|do you work", "Yes, it works.", "Yes", "yes"),
         ("Tell me something.|Tell me anything.|random fact|Do you know something interesting?|Give me a fun fact.|Teach me something.|Amaze me.|one fact please|Say something.|Surprise me.|Tell me something interesting.|tell me a fun fact|Do you know a fun fact?|Entertain me.|"
         "Tell me a fact.", None, None, "fact"),
         ("Can you tell stories?|Can you write stories?|Do you know stories?", "Yes! Shall I tell you one?", "Yes", "yes"),

@@ -106,8 +106,8 @@ def letters(t):
         n = w.lower().count(x)
         q = t.pick("How many {x}'s are in {w}?", "How many {x} are in {w}?", "How many letters {x} does {w} have?", "count the {x}'s in {w}", "How often is the letter {x} in {w}?", "How many times does the letter {x} occur in \"{w}\"?",
             "how many {x} in {w}").format(x=x, w=w)
-        return say(q, f"{spelled(w)}: the letter {x.upper()} is there "
-            f"{'once' if n == 1 else 'twice' if n == 2 else NUMBER[n] + ' times' if n else 'not at all'}.", str(n))
+        return say(q, f"{spelled(w)}: the letter {x.upper()} is there {'once' if n == 1 else 'twice' if n == 2 else NUMBER[n] + ' times'}." if n else
+            f"{spelled(w)}: there is no letter {x.upper()}.", str(n))
     if k == 12:
         x = rng.choice("abcdefghilmnoprstw")
         options = [c for c in COMMON if c.startswith(x)]
@@ -205,6 +205,7 @@ def lists(t):
     if shape < 0.95:
         q = t.pick("Give me {n} {k} as a JSON array.", "{n} {k} as JSON.", "Return a JSON array of {n} {k}.", "List {n} {k} in JSON.",
             "Output {n} {k} as a JSON list.")
+        pick = [NUMBER.index(w) if w in NUMBER else int(w) if w.isdigit() else w for w in pick]
         return [(q.format(n=num, k=k), Answer(json.dumps(pick, ensure_ascii=False), kind="text"))]
     q = t.pick("{n} {k}, separated by commas, nothing else.", "Only {n} {k}, comma separated.")
     return [(q.format(n=num, k=k), Answer(", ".join(pick), kind="text"))]
@@ -342,8 +343,8 @@ def make_sentence(t):
         return [(q, Answer(t.pick(f"The {x} {y} found {a(z)}.", f"There is {a(z)} in my room.", f"I have {a(z)} at home."), exact=True))]
     if k == 1:
         q = t.pick("Write a sentence about {}.", "One sentence about {}, please.", "Say something about {}.").format(a(y))
-        return [(q, Answer(t.pick(f"The {y} is {x} and likes to play.", f"A {x} {y} sits near the river.".replace("A a", "A a"),
-            f"Every morning the {y} walks to the market.")))]
+        return [(q, Answer(t.pick(f"The {y} is {x} and likes to play.", f"{first_up(a(x))} {y} sits near the river.",
+            f"Every morning the {y} looks for food.")))]
     q = t.pick("Make a sentence with {} and {}.", "Use the words {} and {} in one sentence.").format(y, z)
     return [(q, Answer(t.pick(f"The {y} has {a(x)} {z}.", f"The {y} found the {z} in the garden."), exact=True))]
 

@@ -7,7 +7,7 @@ import re
 from text.conversation import Answer
 from text.data.events import APPOINTMENTS, EVENTS, FEELINGS, HABITS, HOURS, KINDS, LYING, NEXT_TIMES, PAIRS, PAST_TIMES, SPOTS, WARES
 from text.data.tables import DAYS, MONTHS, NUMBER
-from text.data.words import CITIES, COLOURS, FOODS, HOBBIES, JOBS, PETS, any_name, invented
+from text.data.words import BOYS, CITIES, COLOURS, FOODS, GIRLS, HOBBIES, JOBS, PETS, any_name, invented
 from text.english import a, first_up, joined
 from text.skills import refusals
 
@@ -37,6 +37,20 @@ class Fact:
         self.echo = turned(said)
 
 
+def named(t, kind):
+    """A name that fits a brother, a sister, sons."""
+    kind = kind.rstrip("s")
+    while True:
+        x = any_name(t.rng)
+        if not ("my " + kind in SHE and x in BOYS or "my " + kind in HE and x in GIRLS):
+            return x
+
+
+def he_or_she(t, who):
+    kin = next((x for x in SHE | HE if who == x or who.startswith(x + " ")), None)
+    return "she" if kin in SHE or who in GIRLS else "he" if kin in HE or who in BOYS else t.pick("she", "he")
+
+
 def person(t):
     """Somebody who is not the user."""
     r = t.rng.random()
@@ -44,7 +58,8 @@ def person(t):
         return "my " + t.rng.choice(RELATIONS)
     if r < 0.8:
         return any_name(t.rng)
-    return f"my {t.pick('friend', 'sister', 'brother', 'cousin', 'boss', 'neighbour', 'son', 'daughter', 'aunt', 'uncle', 'colleague')} {any_name(t.rng)}"
+    kind = t.pick('friend', 'sister', 'brother', 'cousin', 'boss', 'neighbour', 'son', 'daughter', 'aunt', 'uncle', 'colleague')
+    return f"my {kind} {named(t, kind)}"
 
 
 def thing(t, options):
@@ -75,6 +90,8 @@ def event(t, who=None):
     where = t.rng.choice(places.split("|")) if places != "-" and t.chance(0.4) else None
     later = t.chance(0.4) and tone != "bad"
     when = t.rng.choice(NEXT_TIMES if later else PAST_TIMES) if t.chance(0.55) else None
+    if where and when and ("lunch" in where and "lunch" in when or "night" in where and when != "last night"):
+        where = None
     company = person(t) if "{p}" not in after and tone == "good" or base in ("go", "drive", "walk", "talk", "eat") else None
     company = f"{company} and {t.pick('me' if who != 'I' else person(t), person(t))}" if company and t.chance(0.15) else company
     company = company if t.chance(0.35) and company != who else None
@@ -146,9 +163,11 @@ def habit(t, who=None):
         if who != "I":
             asks.append(([f"who {verb} {rest}", f"and who {verb} {rest}"], told, turned(who)))
         if t.chance(0.25):
-            other = thing(t, things)
-            asks.append(([f"{do} {who} {base} {after.format(o=other)}"], f"{'Yes' if other == o else 'No'}, {turned(f'{who} {verb} {rest}')}", "yes" if other == o else "no"))
-    return Fact(said, tone, turned(people[-1]), asks)
+            other = o if t.chance(0.4) else thing(t, things)
+            one = base in ("live", "work", "get up", "sleep")  # who likes soup may like cake too
+            full = turned(f"{who} {verb} {rest}")
+            asks.append(([f"{do} {who} {base} {after.format(o=other)}"], f"Yes, {full}" if other == o else f"No, {full}" if one else f"I only know that {full}", "yes" if other == o else "no" if one else None))
+    return Fact(said, "nice" if tone == "good" else tone, turned(people[-1]), asks)
 
 
 def tastes(t):
@@ -177,7 +196,8 @@ def group(t):
     n = t.pick(2, 2, 2, 3)
     names = []
     while len(names) < n:
-        x = t.rng.choice(PETS) if t.chance(0.35) else any_name(t.rng)
+        pet = kind in ("dogs", "cats", "rabbits", "horses", "parrots", "goats", "hamsters", "ponies")
+        x = t.rng.choice(PETS) if pet and t.chance(0.5) else named(t, kind)
         if x not in names:
             names.append(x)
     i = t.rng.randrange(2)
@@ -188,8 +208,8 @@ def group(t):
     called, count = f"Your {kind} are called {joined(names)}", f"You have {NUMBER[n]} {kind}"
     asks = [([f"how many {kind} do I have", f"and how many {kind} do I have", f"number of my {kind}"], count, NUMBER[n]),
             ([f"what are my {kind} called", f"what are the names of my {kind}", f"how are my {kind} called", f"names of my {kind}", f"what are they called"], called, joined(names))]
-    facts = [Fact(said, "good", names[0], asks)]
-    facts[0].echo = f"{joined(names)} are nice names"
+    facts = [Fact(said, "nice", names[0], asks)]
+    facts[0].echo = f"your {kind} are called {joined(names)}"
     if n == 2 and t.chance(0.8):
         (x, y), (p, q) = (names if i == 0 else names[::-1]), adjectives
         both = t.chance(0.45)
@@ -255,10 +275,11 @@ def appointment(t):
         asks.append(([f"at what time is {my}", f"what time is {my}", f"at what time do I have {x}", "and at what time"], full, hour))
     if other:
         asks.append(([f"what do I do {days[1]}", f"and what do I do {days[1]}", f"what did I plan {days[1]}", f"what is {days[1]}"], first_up(f"{days[1]} you {turned(other)}"), turned(other)))
-        asks.append(([f"am I free {day}", f"am i busy {day}"], f"You have {turned(x)} {day}", "no"))
+        asks.append(([f"am I free {day}"], f"You have {turned(x)} {day}", "no"))
+        asks.append(([f"am I busy {day}"], f"You have {turned(x)} {day}", "yes"))
     free = next(d for d in DAYS if d not in " ".join([day, *days]))
     if t.chance(0.2) and len(facts) == 1:
-        asks.append(([f"am I free on {free}", f"and am I free on {free}", f"what do I do on {free}"], f"You have told me nothing about {free}", "free"))
+        asks.append(([f"am I free on {free}", f"and am I free on {free}", f"what do I do on {free}"], f"You have told me nothing about {free}", None))
     facts[-1].asks = asks
     return facts
 
@@ -295,15 +316,15 @@ def ages(t):
         who, n = person(t), t.rng.randint(2, 90)
         form = t.rng.randrange(3)
         when = t.rng.choice(NEXT_TIMES[:4] + NEXT_TIMES[6:12])
-        said = (f"{who} is {n} years old", f"{who} turns {n} {when}", f"it is {who}'s birthday {when}, {'she' if who in SHE else 'he' if who in HE else t.pick('she', 'he')} turns {n}")[form]
+        said = (f"{who} is {n} years old", f"{who} turns {n} {when}", f"it is {who}'s birthday {when}, {he_or_she(t, who)} turns {n}")[form]
         full = first_up(turned(f"{who} is {n} years old" if form == 0 else f"{who} turns {n}"))
         if form == 2 and t.chance(0.5):
-            said = f"{t.pick('I travel to', 'I go to', 'I fly to')} {t.rng.choice(CITIES)} {when}, it is for {who}'s birthday, {'she' if who in SHE else 'he' if who in HE else t.pick('she', 'he')} turns {n}"
+            said = f"{t.pick('I travel to', 'I go to', 'I fly to')} {t.rng.choice(CITIES)} {when}, it is for {who}'s birthday, {he_or_she(t, who)} turns {n}"
         be = "is" if form == 0 else t.pick("will", "will")
         asks = [([f"how old {be} {who}{' be' if be == 'will' else ''}", f"and how old {be} {who}{' be' if be == 'will' else ''}", f"how old does {who} get" if form else f"what is {who}'s age"], full, str(n)), ([f"who {'is' if form == 0 else 'turns'} {n}"], full, turned(who))]
         if form:
             asks.append(([f"when is {who}'s birthday", f"when does {who} turn {n}"], f"{full} {when}", when))
-        return Fact(said, "good", turned(who), asks, form > 0)
+        return Fact(said, "good" if form else "plain", turned(who), asks, form > 0)
     if k == 1:
         x, (c, d) = t.rng.choice(WARES), t.rng.sample(COLOURS, 2)
         m, n = t.rng.sample(range(2, 100), 2)
@@ -380,12 +401,16 @@ def heard(t, facts):
     """What is answered to something told."""
     f = facts[-1]
     r, echo = t.rng.random(), joined([x.echo for x in facts])
-    if r < (0.15 if f.tone == "bad" else 0.4):
-        text = t.pick("I see, {}.", "All right, {}.", "So {}.", "Good to know: {}." if f.tone != "bad" else "Oh, {}.", "I see, so {}.", "OK, {}.").format(echo) if len(echo) < 120 else "I see. I will remember that."
-    elif "bad" in [x.tone for x in facts]:
+    bad = "bad" in [x.tone for x in facts]
+    if r < (0.15 if bad else 0.4):
+        text = (t.pick("I see, {}.", "Oh, {}.", "Oh, so {}.", "I see, {}. I am sorry.") if bad else t.pick("I see, {}.", "All right, {}.", "So {}.", "Good to know: {}.", "I see, so {}.", "OK, {}.")).format(echo) if len(echo) < 120 else "I see. I will remember that." if not bad else "I see. I am sorry to hear that."
+    elif bad:
         text = t.pick("I am sorry to hear that.", "Oh no, I am sorry to hear that.", "That is not nice. I am sorry.", "I am sorry. I hope it gets better soon.", "Oh no! I hope it will be all right.", "That sounds hard. I am sorry.")
     elif f.coming and r < 0.8:
-        text = t.pick("I hope it goes well!", "I wish you all the best for it!", "I will remember it. Have a good time!", "That is good to know. Have fun!", "All right. I hope it is a good day!")
+        text = t.pick("I hope it goes well!", "I will remember it. Have a good time!", "That is good to know. Have fun!", "All right. I hope it is a good day!") if f.tone == "good" else t.pick(
+            "I hope it goes well!", "All right, I will remember it.", "I will remember it. I hope it goes well!", "I see, I will remember that.")
+    elif f.tone == "nice":
+        text = t.pick("How nice!", "That is nice to hear!", "That sounds nice!", "Good to know.", "I see, how nice!", "Good to know. I will remember it.")
     elif f.tone == "good":
         text = t.pick("How nice!", "That is nice to hear!", "That is good news!", "That sounds nice!", "That is lovely!", "Good to hear!", "Wonderful!", "How nice! I am glad to hear it.")
     else:

@@ -1,6 +1,6 @@
 """Asking for stories, and about them; poems and haikus."""
 from text.conversation import Answer
-from text.data.words import ANIMALS, NAMES, NOUNS, THINGS, any_name, invented
+from text.data.words import ANIMALS, BOYS, GIRLS, NAMES, NOUNS, THINGS, any_name, invented
 from text.english import a
 from text.stories.stories import make_story
 from text.stories.world import BY_NAME, STORY_PLACES
@@ -43,15 +43,18 @@ def _subject(t):
         return {"place": x}, "the " + x
     if r < 0.8:
         x = t.rng.choice(NAMES) if t.chance(0.4) else t.rng.choice(list(BY_NAME)) if t.chance(0.2) else any_name(t.rng)
-        if t.chance(0.3):
-            boy = t.chance(0.5)
+        if t.chance(0.3) and x not in BY_NAME:
+            boy = x in BOYS or x not in GIRLS and t.chance(0.5)
             return {"hero": x, "he": "he" if boy else "she"}, f"a {'boy' if boy else 'girl'} named {x}"
         return {"hero": x}, x
     if r < 0.84:
         x, y = any_name(t.rng), any_name(t.rng)
         return {"hero": x, "friend": y}, t.pick(f"{x} and {y}", f"{x} and {y}", f"{x} and a friend called {y}", f"two friends, {x} and {y}")
     if r < 0.91:
-        x, y, boy = any_name(t.rng), t.rng.choice(ANIMALS), t.chance(0.5)
+        x, y = any_name(t.rng), t.rng.choice(ANIMALS)
+        while x in BY_NAME and not BY_NAME[x].child:
+            x = any_name(t.rng)
+        boy = BY_NAME[x].he == "he" if x in BY_NAME else x in BOYS or x not in GIRLS and t.chance(0.5)
         child = f"a {'boy' if boy else 'girl'} {t.pick('named', 'called')} {x}"
         return {"hero": x, "he": "he" if boy else "she", "friend": "the " + y}, t.pick(f"{a(y)} and {child}", f"{child} and {a(y)}", f"{child} who meets {a(y)}", f"{x} and {a(y)}")
     if r < 0.95:
@@ -103,7 +106,7 @@ def _about_story(t, s):
     opts += [(t.pick("give it a title", "What is a good title for it?", "Find a title.", "a title for the story please", "What is it called?", "how would you call the story"), f"\"{title[0].upper() + title[1:]}\"", None),
              (t.pick("Who was in it?", "who was in the story", "Which characters were in it?", "Who are the people in it?", "name everybody in the story"), f"{s['N']} and {s['F']} were in it.", None),
              (t.pick(f"What did {s['N']} do?", f"what did {he} do", f"What happened to {s['N']}?", f"what happened to {him}", "What happened in it?", "tell it in one sentence"), s["summary"], None),
-             (t.pick(f"Was {s['N']} a boy or a girl?" if s["kid"] in ("boy", "girl") else f"What animal was {s['N']}?", f"What was {s['N']}?", "what kind of animal was it about" if s["kid"] in ANIMALS else f"and who is {s['N']}"), f"{s['N']} was {a(s['kid'])}.", s["kid"])]
+             (t.pick(f"Was {s['N']} a boy or a girl?" if s["kid"] in ("boy", "girl") else f"What animal was {s['N']}?" if s["kid"] in ANIMALS else f"Who was {s['N']}?", f"What was {s['N']}?", "what kind of animal was it about" if s["kid"] in ANIMALS else f"and who is {s['N']}"), f"{s['N']} was {a(s['kid'])}.", s["kid"])]
     opts += [(t.pick("Summarize the story.", "Make it shorter.", "Sum it up in one sentence.", "What was the story about?", "Shorter, please.",
              "summary please", "tl;dr"), s["summary"], None),
              (t.pick("What is the lesson?", "What is the moral of the story?", "What do we learn from it?"), s["lesson"], None),

@@ -117,7 +117,8 @@ LISTS = {name[:-4]: read(os.path.join(FOLDER, name)) for name in sorted(os.listd
 
 
 def main():
-    from text.tools.toolcalls import Tool, fill, told
+    from text.tools.results import told
+    from text.tools.toolcalls import Tool, fill
     rng = random.Random()
     families = read(sys.argv[1])
     for f in families:

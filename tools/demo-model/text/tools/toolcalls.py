@@ -3,11 +3,13 @@
 The format is that of Qwen 2.5 and Hermes; chat_format.py writes it. A message may have "tool_calls", a document "tools".
 """
 import json
+import re
 
 from text.english import joined
 from text.held_out import is_held
 from text.tools.everyday import EVERYDAY
 from text.tools.listed import LISTS
+from text.tools.results import told
 from text.tools.toolset import COMMON, made_family, value
 
 FAMILIES = [*COMMON, *EVERYDAY, *(f for some in LISTS.values() for f in some)]
@@ -72,13 +74,22 @@ class Tool:
             elif p.enum:
                 out.append(rng.choice(p.enum))
             else:
-                out.append(value(rng, p.kind))
+                x = value(rng, p.kind)
+                while x in out and p.kind in ("city", "currency", "unitname", "language", "symbol", "airport", "station"):  # not from a city to itself
+                    x = value(rng, p.kind)
+                out.append(x)
         return out
 
     def signature(self):
         """In a line, as a reader of code would write it."""
         params = (key + (f": {' | '.join(map(str, p.enum))}" if p.enum else "") for key, p in zip(self.keys, self.family.params))
         return f"{self.name}({', '.join(params)}): {self.about}"
+
+    def done(self, values):
+        """What was done, in few words, where the result says no more than that it was."""
+        given = [(key, shown(v), p) for key, v, p in zip(self.keys, values, self.family.params) if v is not None]
+        said = ", ".join(f"{re.sub(r'(?<=[a-z])(?=[A-Z])', ' ', key).replace('_', ' ').lower()} {v}" for key, v, _ in given)
+        return f"Done: {said}." if given and len(said) < 60 and all(p.kind not in OPEN for _, _, p in given) else "Done."
 
     def call(self, values):
         return {"name": self.name, "arguments": {k: v for k, v in zip(self.keys, values) if v is not None}}
@@ -118,30 +129,9 @@ def written(rng, result):
         return result if rng.random() < 0.8 else json.dumps(result, ensure_ascii=False)
     if isinstance(result, dict) and rng.random() < 0.2:
         extra = rng.choice([("request_id", value(rng, "id")), ("source", "api"), ("cached", False), ("version", 2), ("timestamp",
-            f"20{rng.randint(24, 30)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}T10:00:00Z"), ("ok", True)])
+            f"20{rng.randint(24, 30)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}T10:00:00Z"), *([] if "error" in result.values() or "error" in result else [("ok", True)])])
         result = dict([extra, *result.items()]) if rng.random() < 0.4 else {**result, extra[0]: extra[1]}
     return json.dumps(result, ensure_ascii=False, separators=(",", ":") if rng.random() < 0.45 else None)
-
-
-HAPPENED = set("sent created saved added deleted removed booked started stopped cancelled scheduled updated ordered posted moved renamed archived confirmed completed submitted".split())
-
-
-def told(result):
-    """What a result says, field by field, where the tool has no answer of its own."""
-    if str(result) in HAPPENED:
-        return f"Done: it was {result}."
-    if isinstance(result, list):
-        return f"The result is {joined([str(x) for x in result])}."
-    if not isinstance(result, dict):
-        return "Done." if str(result) in ("ok", "done") else f"The result is {result}."
-    inner = next((x for x in result.values() if isinstance(x, dict)), None) if len(result) == 1 else None
-    if inner:
-        return told(inner)
-    fields = {k: x for k, x in result.items() if str(x) not in ("ok", "True", "done", "success")}
-    happened = [x for x in fields.values() if str(x) in HAPPENED] + [k for k, x in result.items() if x is True and k in HAPPENED]
-    fields = {k: x for k, x in fields.items() if x not in happened}
-    said = (f"The {k.replace('_', ' ')} is {joined([str(y) for y in x]) if isinstance(x, list) else x}." for k, x in fields.items())
-    return " ".join([*(f"Done: it was {x}." for x in happened), *said]) or "Done."
 
 
 def shown(v):
@@ -151,16 +141,26 @@ def shown(v):
     return joined(v) if isinstance(v, list) else getattr(v, "said", v)
 
 
+UNDATED = re.compile(r"(today|tomorrow|tonight|next)\b")
+
+
 def fill(ask, values):
+    for i, v in enumerate(values):  # not "on tomorrow"
+        if isinstance(v, str) and UNDATED.match(v):
+            ask = re.sub(r"\b[Oo]n (?=\{%d\})" % i, "", ask)
     return ask.format(*["" if v is None else shown(v) for v in values])
 
 
-def later(rng, text):
+OPEN = {"text", "message", "topic", "subject", "sentence", "word", "question", "song", "event"}  # may have any words in them
+
+
+def later(rng, text, family):
     """Words that change nothing: today, now, please."""
-    if rng.random() < 0.85 or len(text) < 12:
+    if rng.random() < 0.85 or len(text) < 12 or family.params and family.params[0].kind in OPEN:
         return text
+    dated = any(p.kind in ("date", "day", "time", "weekday_time") for p in family.params)  # there "today" would be an argument
     mark = text[-1] if text[-1] in ".?!" else ""
-    return text[:len(text) - len(mark)] + rng.choice([" now", " right now", " please", ", please", " for me", " quickly", ", thanks", " today" if mark == "?" else " now"]) + mark
+    return text[:len(text) - len(mark)] + rng.choice([" please", ", please", " for me", ", thanks", *([] if dated else [" now", " right now", " quickly", " today" if mark == "?" else " now"])]) + mark
 
 
 def before(rng, text):
@@ -197,9 +197,9 @@ class Script:
                 texts.append(f"That did not work: {e}.")
             else:
                 result, text = tool.family.reply(self.rng, v)
-                text = told(result) if text is None else text
+                text = told(result) if text is None else re.sub(r"\bon (?=(today|tomorrow|tonight|next (week|Monday|month))\b)", "", text)
                 self.result(written(self.rng, result))
-                texts.append(text)
+                texts.append(tool.done(v) if text == "Done." else text)
         self.say(" ".join(texts))
 
 
@@ -238,6 +238,7 @@ def conversation(t, rough, plain_turns, refusal):
             ask = rng.choice([x for x in f.asks if "{1}" not in x] or f.asks)
             v, w = tool.values(rng, ask), tool.values(rng, ask)
             every = [v, w] + [tool.values(rng, ask) for _ in range(rng.choice([0, 0, 1]))]
+            every = [x for i, x in enumerate(every) if x[0] not in [y[0] for y in every[:i]]]
             s.user(fill(ask, [joined([str(shown(x[0])) for x in every])] + v[1:]))
             s.run([(tool, x) for x in every])
         elif r < 0.60 and len(tools) > 1:  # two tools at once
@@ -256,7 +257,7 @@ def conversation(t, rough, plain_turns, refusal):
             ask = rng.choice(f.asks)
             v = tool.values(rng, ask)
             text = fill(ask, v)
-            s.user(before(rng, later(rng, text) if "{0}" in ask[-5:] or not f.params else text))
+            s.user(before(rng, later(rng, text, f) if "{0}" in ask[-5:] or not f.params else text))
             s.run([(tool, v)])
             if f.again and rng.random() < 0.35:
                 v = [value(rng, f.params[0].kind)] + [None] * (len(f.params) - 1)

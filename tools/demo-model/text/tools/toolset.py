@@ -168,7 +168,7 @@ def _weather(rng, v):
         text = f"It is {deg} {unit} with {sky} in {v[0]}."
         place = rng.choice([{}, {}, {"city": v[0]}, {"location": v[0]}])
         key = rng.choice(["condition", "conditions", "weather", "sky", "description", "summary"])
-        return {**place, rng.choice(["temperature", "temp", "temp_c", "degrees"]): deg, key: sky}, text
+        return {**place, rng.choice(["temperature", "temp", "degrees"] if v[1] == "fahrenheit" else ["temperature", "temp", "temp_c", "degrees"]): deg, key: sky}, text
     return rng.choice([
         ({"temperature": deg, "condition": sky}, f"It is {deg} {unit} and {sky} in {v[0]}."), ({"city": v[0], "temp": deg, "weather": sky},
         f"It is {deg} {unit} and {sky} in {v[0]}."),
@@ -197,7 +197,8 @@ def done(*texts):
 
 
 def _calc(rng, v):
-    n = _number(rng)
+    n = eval(v[0])  # of the sums that value() makes
+    n = round(n, 2) if isinstance(n, float) and n != int(n) else int(n)
     return rng.choice([{"result": n}, str(n), {"value": n}]), f"{v[0]} = {n}."
 
 
@@ -286,7 +287,7 @@ COMMON = [
            ["Send an email to {0} with the subject \"{1}\".", "Mail {0} with the subject '{1}'.", "email {0}, subject: {1}", "Write a mail to {0} with subject \"{1}\" and body \"{2}\".",
             "Send {0} an email. Subject: {1}. Text: {2}", "Send an e-mail with the subject \"{1}\" to {0}.", "Send an email to {0} with the subject {1} and the text {2}.", "Mail {0}: subject {1}, body {2}",
            "Write an email to {0}, subject \"{1}\", saying \"{2}\".", "email {0} about {1}: {2}"], done("I sent the email to {0}.",
-           "The email to {0} is sent."), (["Send an email.", "Please send a mail."], "To whom, and what shall it say?")),
+           "The email to {0} is sent."), (["Send an email.", "Please send a mail."], "To whom, and with which subject?")),
     Family("send_message sendMessage message_user send_sms notify text_message", ["Send a message to a person", "Sends a text message"], [P(
     "to recipient name user contact", "string", "Who gets the message", "name"), P("text message body content", "string", "The message", "text")],
            ["Tell {0}: {1}", "Send {0} the message \"{1}\".", "Text {0} that \"{1}\".", "Message {0}: {1}", "Write to {0}: \"{1}\""], done(
@@ -470,11 +471,11 @@ def made_family(rng):
     about = [f"{what} the {shown}", f"{what}s {a(shown)}", f"{first_up(shown)}: {verb}", f"Use this to {verb} {a(shown)}"]
 
     def reply(r, v):
-        key = r.choice([n for n in NOUNS if n not in keys])
+        key = r.choice([n for n in NOUNS if n not in keys and n != "error"])
         x = r.choice([value(r, "word"), value(r, "name"), _number(r), value(r, "id")])
         if verb in ("get", "find", "fetch", "check", "read", "count", "list", "show"):
             return r.choice([{key: x}, {noun: noun, key: x}]) if r.random() < 0.8 else {"result": {key: x}}, f"The {key} is {x}."
         done_so = PAST.get(verb, verb + "d")
         return r.choice([{"status": "ok"}, "ok", {"success": True}, {"result": "done"}, {"status": done_so}, {done_so: True}, done_so]), f"The {shown} is {done_so}."
-    missing = ([f"{what} the {shown}.", f"Please {verb} {a(shown)}."], f"Which {words[0]}?") if words else None
+    missing = ([f"{what} the {shown}.", f"Please {verb} {a(shown)}."], f"Which {joined(words)}?") if words else None
     return Family(name, about, params, asks, reply, missing, None)

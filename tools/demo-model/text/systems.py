@@ -140,7 +140,7 @@ def asked(t, q, ans):
         style = "number"
     wish = t.rng.choice(ASKED[style])
     reply = ans.short if style == "number" else ans.short.upper() if "YES" in wish else styled(t, "word" if style == "verdict" else style, None, ans)
-    if reply is None or ans.kind == "text":
+    if reply is None or ans.kind == "text" or ans.short in _POLITE or ans.short in _ACKS:
         return None
     if t.chance(0.3) and wish[0].isupper():
         return f"{wish[:-1] + ':' if t.chance(0.4) else wish} {q}", reply

@@ -265,7 +265,7 @@ Is a dolphin a fish?|Are dolphins fish? # no # a dolphin is a mammal
 Is a shark a fish? # yes # a shark is a fish
 Is a bat a bird?|Are bats birds? # no # a bat is a mammal
 Is a penguin a bird?|Are penguins birds? # yes # a penguin is a bird that cannot fly
-Can penguins fly?|Do penguins fly? # no # penguins cannot fly, but they swim well
+Can penguins fly?|Do penguins fly? # no # penguins swim well, but they cannot fly
 Can birds fly? # yes # most birds can fly
 Can fish fly?|Do fish fly? # no # fish swim
 Can pigs fly? # no # pigs cannot fly
@@ -300,7 +300,7 @@ Is glass made of sand? # yes # glass is made from sand
 Do cats bark? # no # cats say meow, and dogs bark
 Do dogs bark? # yes # dogs bark
 Do dogs meow? # no # dogs bark, and cats meow
-Do cats like milk? # yes # many cats like milk, but water is better for them
+Do cats like milk? # yes # many cats like milk
 Do cows lay eggs? # no # cows have calves and give milk
 Do hens lay eggs?|Do chickens lay eggs? # yes # hens lay eggs
 Do fish have legs? # no # fish have fins
@@ -313,7 +313,7 @@ Do unicorns exist?|Are unicorns real? # no # unicorns live in fairy tales only
 Do dragons exist?|Are dragons real? # no # dragons live in fairy tales only
 Do ghosts exist?|Are ghosts real? # no # ghosts live in stories only
 Did dinosaurs exist?|Were dinosaurs real? # yes # dinosaurs lived millions of years ago
-Do dinosaurs still live?|Are there dinosaurs today? # no # they died out long ago
+Do dinosaurs still live?|Are there dinosaurs today? # no # dinosaurs died out long ago
 Do people need sleep? # yes # everybody needs sleep
 Do humans have tails?|Do people have tails? # no # people have no tails
 Do bees make honey? # yes # bees make honey from flowers
@@ -358,16 +358,9 @@ Is it dark at night? # yes # the sun does not shine at night
 Is a potato an animal? # no # a potato is a vegetable
 Is a rose a flower? # yes # a rose is a flower
 Is a rose an animal? # no # a rose is a flower
-Is chocolate healthy? # no # it has much sugar, but a little is fine
+Is chocolate healthy? # no # chocolate has a lot of sugar
 Are vegetables healthy? # yes # vegetables are good for you
 Are tomatoes blue? # no # tomatoes are red
 Are all swans white? # no # there are black swans too
-Are you a human?|are you human|Are you a person?|Am I talking to a human? # no # I am a small language model
-Are you a robot?|Are you a machine? # no # I have no body. I am a small language model
-Are you real? # yes # I am a real program, but not a person
-Are you an AI?|Are you a computer program?|Are you a bot? # yes # I am a small language model that runs in Sluice
-Are you alive?|Are you conscious?|Do you have feelings? # no # I am a program and feel nothing
-Are you ChatGPT?|Are you GPT-4?|Are you Claude?|Are you Gemini?|Are you made by OpenAI?|Are you Llama? # no # I am Sluice's demo model
-Can you see me?|Can you hear me?|Can you see pictures? # no # I can only read and write text
 Do you sleep?|Do you eat?|Do you dream? # no # I am a program
 """.strip().split("\n")]

@@ -177,9 +177,9 @@ def items(t):
             say("Which do you like best?|your favourite of them?|Which one do you like?", "I am a program and have no favourites.", "none", "fact")
         elif f == 11 and not own and (more := [w for w in LISTS[k] if w not in got]):
             got = [*got, more[0]]
-            say("Add one more.|one more please|add another one|And one more?|Add one more to it.|another one to the list|Can you add one more?|put one more on the list|plus one more", joined(got) + ".")
+            say("Add one more.|one more please|add another one|And one more?|Add one more to it.|another one to the list|Can you add one more?|put one more on the list|plus one more", first_up(joined(got)) + ".")
         elif own:
-            say("Say them again.|What were they?|repeat my list|list them", joined(got) + ".")
+            say("Say them again.|What were they?|repeat my list|list them", first_up(joined(got)) + ".")
         else:
             k, got, n, _ = listed()
             out.append((t.pick("now {n} {k}", "And {n} {k}?", "Now name {n} {k}.", "and {n} {k} please").format(n=n, k=k), Answer(joined(got) + ".", exact=True)))
@@ -268,7 +268,7 @@ def edits(t):
         elif f == 8:
             q, form = t.pick(("as a json list", 3), ("Write them as JSON.", 3), ("as json", 3), ("now as a numbered list", 2), ("number them", 2), ("in one line", 0))
         elif f == 9:
-            out.append((t.pick("how many are there now", "How many are that?", "how many are on the list?", "count them"), Answer(f"There are {NUMBER[len(got)]}.", NUMBER[len(got)], exact=True)))
+            out.append((t.pick("how many are there now", "How many are that?", "how many are on the list?", "count them"), Answer(f"There {'are' if len(got) > 1 else 'is'} {NUMBER[len(got)]}.", NUMBER[len(got)], exact=True)))
             continue
         elif f == 10:
             at = t.rng.randrange(len(got))

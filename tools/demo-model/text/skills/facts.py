@@ -263,7 +263,7 @@ def made_yes_no(t):
     if kind == 5:
         seq = t.rng.choice([DAYS, MONTHS])
         i = t.rng.randrange(len(seq))
-        z = seq[(i + 1) % len(seq)] if right else t.rng.choice(seq)
+        z = seq[(i + 1) % len(seq)] if right else t.rng.choice([x for x in seq if x != seq[i]])
         return _verdict(t, t.pick("Does {z} come right after {x}?", "Is {z} the {w} after {x}?", "Is {z} the next {w} after {x}?").format(z=z, x=seq[i], w="day" if seq is DAYS else "month"), z == seq[(i + 1) % len(seq)], f"after {seq[i]} comes {seq[(i + 1) % len(seq)]}")
     one, n, of = t.rng.choice([u for u in UNITS if u[1] < 400 and not u[0].startswith("half")])
     z = n if right else t.rng.choice([5, 7, 10, 12, 24, 30, 50, 60, 100])

@@ -53,7 +53,7 @@ def shop(t):
     """(system prompt, questions): an assistant of a made-up shop, hotel, museum."""
     kind = t.pick("café", "shop", "hotel", "museum", "library", "bakery", "restaurant", "pharmacy", "school", "gym", "bookshop", "zoo")
     name, open_, close, city, owner = invented(t.rng), t.rng.randint(6, 11), t.rng.randint(16, 23), t.rng.choice(CITIES), any_name(t.rng)
-    thing, price, phone = t.pick("coffee", "bread", "ticket", "book", "room", "soup", "lesson"), t.rng.randint(1, 90), t.rng.randint(10000, 99999)
+    thing, price, phone = t.pick("coffee", "cake", "ticket", "book", "room", "soup", "lesson"), t.rng.randint(1, 90), t.rng.randint(10000, 99999)
     rows = [(f"It is open from {open_} to {close}.", [("When do you open?", f"We open at {open_}.", str(open_)), ("When do you close?",
                                                      f"We close at {close}.", str(close)), ("What are your opening hours?",
                                                      f"We are open from {open_} to {close}.", f"{open_} to {close}"),

@@ -29,7 +29,7 @@ KINDS = [
     Kind("likes {}", "like {}", lambda r: r.choice(r.choice([FOODS, HOBBIES, DRINKS, LISTS["sports"]])), "what {do} {s} like", "who likes {o}"),
     Kind("likes {}", "like {}", lambda r: r.choice(r.choice([FOODS, DRINKS])), "what {do} {s} like|what could I make for {s}", "who likes {o}|who would take {o}"),
     Kind("has {}", "have {}", lambda r: a(r.choice(ANIMALS[:30])), "what {do} {s} have|which animal {do} {s} have", "who has {o}"),
-    Kind("plays {}", "play {}", lambda r: r.choice(LISTS["sports"]) if r.random() < 0.5 else "the " + r.choice(LISTS["instruments"]), "what {do} {s} play", "who plays {o}"),
+    Kind("plays {}", "play {}", lambda r: r.choice([x for x in LISTS["sports"] if not x.endswith("ing")]) if r.random() < 0.5 else "the " + r.choice(LISTS["instruments"]), "what {do} {s} play", "who plays {o}"),
     Kind("lives in {}", "live in {}", _any(CITIES), "where {do} {s} live|in which city {do} {s} live", "who lives in {o}"),
     Kind("is from {}", "am from {}", _any(CITIES), "where {be} {s} from", "who is from {o}"),
     Kind("works as {}", "work as {}", lambda r: a(r.choice(JOBS)), "what {do} {s} work as|what is the job of {t}", "who works as {o}"),

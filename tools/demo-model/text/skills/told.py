@@ -81,6 +81,8 @@ def event(t, who=None):
     verb, after, things, places, tone = t.rng.choice(EVENTS)
     base, past, ing = verb.split()
     who = who or "I" if who or t.chance(0.35) and tone != "bad" and base != "bite" else person(t)
+    if base == "bite":
+        who = "my " + t.pick("dog", "cat", "parrot", "hamster", "horse", "goat", "rabbit")
     o = thing(t, things) if things != "-" else None
     whom = "me" if who != "I" and t.chance(0.6) else person(t)
     while whom == who:
@@ -189,6 +191,9 @@ def tastes(t):
     return fact
 
 
+ANIMAL_KINDS = ("dogs", "cats", "rabbits", "horses", "parrots", "goats", "hamsters", "ponies")
+
+
 def group(t):
     """Several of a kind with names, and what each of them is like."""
     kind = t.rng.choice(list(KINDS))
@@ -196,13 +201,12 @@ def group(t):
     n = t.pick(2, 2, 2, 3)
     names = []
     while len(names) < n:
-        pet = kind in ("dogs", "cats", "rabbits", "horses", "parrots", "goats", "hamsters", "ponies")
-        x = t.rng.choice(PETS) if pet and t.chance(0.5) else named(t, kind)
+        x = t.rng.choice(PETS) if kind in ANIMAL_KINDS and t.chance(0.5) else named(t, kind)
         if x not in names:
             names.append(x)
     i = t.rng.randrange(2)
-    pairs = [t.rng.choice(PAIRS).split()[::t.pick(1, -1)] for _ in range(2)]
-    adjectives = pairs[0]
+    of_people = ("black", "brown", "fat")  # with what excludes them: only of animals
+    adjectives = t.rng.choice([x for x in PAIRS if not (x.split()[0] in of_people if kind not in ANIMAL_KINDS else "hair" in x or "hand" in x)]).split()[::t.pick(1, -1)]
     said = t.pick("I have {n} {k}, {w}", "my {k} are called {w}", "I have {n} {k} called {w}", "we have {n} {k}: {w}", "the names of my {k} are {w}", "my {n} {k} are {w}").format(
         n=t.pick(NUMBER[n], n), k=kind, w=joined(names))
     called, count = f"Your {kind} are called {joined(names)}", f"You have {NUMBER[n]} {kind}"
@@ -296,6 +300,16 @@ def feeling(t):
     return fact
 
 
+def age(t, who):
+    """How old somebody may be."""
+    kin = who.split(" ")[-1] if who.startswith("my ") and who.split(" ")[-1] in RELATIONS else who.split(" ")[1] if who.startswith("my ") else ""
+    if kin.startswith("grand"):
+        return t.rng.randint(50, 99)
+    if kin in ("mother", "father", "mom", "dad", "aunt", "uncle", "teacher", "boss", "wife", "husband", "colleague", "doctor", "coach", "landlord"):
+        return t.rng.randint(25, 80)
+    return t.rng.randint(2, 94) if kin in ("", "neighbour") else t.rng.randint(2, 40)
+
+
 def ages(t):
     """How old one is or will be, how much something costs, how many there are."""
     k = t.rng.randrange(6)
@@ -303,7 +317,9 @@ def ages(t):
         x, y = person(t), "I" if t.chance(0.35) else person(t)
         while y == x:
             y = person(t)
-        m, n = t.rng.sample(range(2, 95) if t.chance(0.5) else range(20, 40), 2)
+        m = n = 0
+        while m == n:
+            m, n = age(t, x), age(t, y)
         be = lambda z: "am" if z == "I" else "is"
         said = t.pick(f"{x} {be(x)} {m} and {y} {be(y)} {n}", f"{x} {be(x)} {m} years old, {y} {be(y)} {n}", f"{y} {be(y)} {n} and {x} {be(x)} {m}")
         old, young = ((x, m), (y, n)) if m > n else ((y, n), (x, m))
@@ -313,7 +329,8 @@ def ages(t):
                  (["by how many years", "how many years are between us" if y == "I" else "how many years are between them", "what is the difference"], f"{old[1]} - {young[1]} = {old[1] - young[1]} years", str(old[1] - young[1]))]
         return Fact(said, "plain", turned(x), asks)
     if k == 0:
-        who, n = person(t), t.rng.randint(2, 90)
+        who = person(t)
+        n = age(t, who)
         form = t.rng.randrange(3)
         when = t.rng.choice(NEXT_TIMES[:4] + NEXT_TIMES[6:12])
         said = (f"{who} is {n} years old", f"{who} turns {n} {when}", f"it is {who}'s birthday {when}, {he_or_she(t, who)} turns {n}")[form]
@@ -337,7 +354,7 @@ def ages(t):
         who, n = "my" if t.chance(0.5) else person(t) + "'s", f"{t.rng.randint(1, 28)} {t.rng.choice(MONTHS)}"
         x = t.pick("birthday", "party", "wedding", "exam")
         full = first_up(turned(f"{who} {x} is on {n}"))
-        return Fact(f"{who} {x} is on {n}", "plain", turned(f"{who} {x}"), [([f"when is {who} {x}", f"and when is {who} {x}", f"on which day is {who} {x}", f"what date is {who} {x}"], full, n)], True)
+        return Fact(f"{who} {x} is on {n}", "plain", turned(f"{who} {x}"), [([f"when is {who} {x}", f"and when is {who} {x}", f"on which day is {who} {x}", f"what date is {who} {x}"], full, n)])
     m, n = t.rng.sample(range(2, 30), 2)
     x, y = t.rng.sample("apples|eggs|books|chairs|pens|plates|stamps|tickets|coins|plants|candles|balloons|bottles|cups".split("|"), 2)
     return Fact(t.pick(f"I have {m} {x} and {n} {y}", f"there are {m} {x} and {n} {y} in the box"), "plain", f"{m} {x}", [([f"how many {z} do I have", f"how many {z} are there", f"and how many {z}"], f"There are {k} {z}", str(k)) for z, k in ((x, m), (y, n))])
@@ -438,7 +455,7 @@ def told(t):
             facts.append(more)
     out, at = [], 0
     while at < len(facts):
-        n = 2 if len(facts) - at > 1 and t.chance(0.25) else 1
+        n = 2 if len(facts) - at > 1 and facts[at].asks and t.chance(0.25) else 1  # what is changed at once is told in two messages
         part = facts[at:at + n]
         out.append((end(t, t.pick(" and ", ". ", ", ", ", and ").join(x.said for x in part), t.pick(".", ".", ".", "!")), heard(t, part)))
         at += n

@@ -152,6 +152,7 @@ def make_story(rng, held=False, hero=None, animal=None, thing=None, place=None, 
         he = given_he or rng.choice(["she", "he"])
         if kind == "animal":
             kid, name = animal or rng.choice(ANIMALS), hero or rng.choice(ANIMAL_NAMES)
+            he = given_he or ("she" if name in GIRLS else "he" if name in BOYS else he)
         else:
             name = hero or (rng.choice(PEOPLE[:6]).name if rng.random() < 0.3 else rng.choice(GIRLS if he == "she" else BOYS))
             if name in BY_NAME:

@@ -150,20 +150,24 @@ async function build(root) {
   const scratch = path.join(root, 'node_modules', '.sluice-build')
   rmSync(scratch, { recursive: true, force: true })
   const fresh = path.join(scratch, 'dist')
-  const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
-  // Its threads each check the same libraries again: with one the build takes half the work, and no more time on two cores.
-  const words = [compiler, '--singleThreaded', '-p', 'tsconfig.build.json', '--outDir', fresh]
-  const { exitCode, output } = await runCommand(process.execPath, words, { cwd: root })
-  if (exitCode !== 0) throw new PrepareError(`the build failed:\n${output.trim()}`)
-  copyDataFiles(path.join(root, 'src'), fresh)
-  const bundled = await runCommand(process.execPath, [path.join('tools', 'bundle.mjs'), fresh], { cwd: root })
-  if (bundled.exitCode !== 0) throw new PrepareError(`the program was not joined:\n${bundled.output.trim()}`)
-  await buildConsole(root, path.join(fresh, 'console'))
+  await Promise.all([buildProgram(root, fresh), buildConsole(root, path.join(fresh, 'console'))])
   writeFileSync(path.join(fresh, '.sources'), sources)
   const dist = path.join(root, 'dist')
   if (existsSync(dist)) renameSync(dist, path.join(scratch, 'old'))
   renameSync(fresh, dist)
   rmSync(scratch, { recursive: true, force: true })
+}
+
+/** @param {string} root @param {string} to */
+async function buildProgram(root, to) {
+  const compiler = path.join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  // Its threads each check the same libraries again: with one the build takes half the work, and no more time on two cores.
+  const words = [compiler, '--singleThreaded', '-p', 'tsconfig.build.json', '--outDir', to]
+  const { exitCode, output } = await runCommand(process.execPath, words, { cwd: root })
+  if (exitCode !== 0) throw new PrepareError(`the build failed:\n${output.trim()}`)
+  copyDataFiles(path.join(root, 'src'), to)
+  const bundled = await runCommand(process.execPath, [path.join('tools', 'bundle.mjs'), to], { cwd: root })
+  if (bundled.exitCode !== 0) throw new PrepareError(`the program was not joined:\n${bundled.output.trim()}`)
 }
 
 /** The console's JavaScript as a browser loads all of it: what is above slows a phone down. */

@@ -34,6 +34,11 @@ const ENDLESS: Constraint = {
     ),
   ].join('\n'),
 }
+/** Its masks take longer and longer. */
+const AMBIGUOUS: Constraint = {
+  kind: 'grammar',
+  grammar: 'root ::= e\ne ::= [a-z] | e e | [a-z] e e | [a-z] e e e | e e e e',
+}
 /** Takes a fraction of a second. */
 const costly = (index: number): Constraint => ({ kind: 'regex', pattern: `(${index}|[a-z]{1,400}x){1,4}` })
 let pool: Pools.GrammarPool | null = null
@@ -109,6 +114,28 @@ describe('a text with a constraint', () => {
     one.reader.post(codes('n')[0] as number)
     expect([one.reader.wait(), allowedOf(one.reader)]).toEqual(['open', codes('o')])
     expect([other.reader.wait(), allowedOf(other.reader)]).toEqual(['open', codes('ny')])
+  })
+})
+
+describe('a thread whose masks take too long', () => {
+  it('takes the texts with it that have begun, those that rest too, and no other', async () => {
+    const own = await openPool()
+    const { reader: rested, matcherId: restedId } = await start(own, AMBIGUOUS)
+    rested.wait()
+    rested.post(...(codes('a') as [number]))
+    const { matcherIds } = own.prepare(AMBIGUOUS, 2)
+    const [runningId = -1, waitingId = -1] = matcherIds
+    const running = own.start(runningId) as MaskReader
+
+    for (const [code] of Array.from({ length: 5000 }, () => codes('a') as [number])) {
+      if (running.wait() === 'lost') break
+      running.post(code)
+    }
+
+    expect(running.wait()).toBe('lost')
+    await expect.poll(() => own.isReady(waitingId)).toBe(true)
+    expect([own.isReady(restedId), own.start(restedId)]).toEqual([true, null])
+    expect(own.start(waitingId)?.wait()).toBe('open')
   })
 })
 

@@ -57,6 +57,8 @@ export class GrammarPool implements ConstraintCompiler {
   readonly #entries = new Map<string, Entry>()
   readonly #matchers = new Map<number, Entry>()
   readonly #threads = new Set<GrammarThread>()
+  /** Texts that had begun in a thread that is gone: what came of them cannot be matched again from its middle. */
+  readonly #lost = new Set<number>()
   /** What has not been compiled, in the order of arrival. */
   readonly #waiting = new Set<Entry>()
   readonly #idleTimers = new Map<GrammarThread, NodeJS.Timeout>()
@@ -82,7 +84,7 @@ export class GrammarPool implements ConstraintCompiler {
 
   isReady(matcherId: number): boolean {
     const entry = this.#matchers.get(matcherId)
-    if (entry === undefined || entry.isLost) return true
+    if (entry === undefined || entry.isLost || this.#lost.has(matcherId)) return true
     const { thread } = entry
     return thread !== null && thread.compiling === null && !thread.isDraining
   }
@@ -90,7 +92,7 @@ export class GrammarPool implements ConstraintCompiler {
   /** Also for a text that lost its slot and goes on. Null where the text cannot be matched any more. */
   start(matcherId: number): MaskReader | null {
     const entry = this.#matchers.get(matcherId)
-    if (entry?.isLost === true) return null
+    if (entry?.isLost === true || this.#lost.has(matcherId)) return null
     if (!entry?.thread) throw new InvariantError(`Matcher ${matcherId} is not ready.`)
     return entry.thread.open(matcherId, entry.key)
   }
@@ -104,6 +106,7 @@ export class GrammarPool implements ConstraintCompiler {
     const entry = this.#matchers.get(matcherId)
     if (entry === undefined) return
     this.#matchers.delete(matcherId)
+    this.#lost.delete(matcherId)
     entry.matcherIds.delete(matcherId)
     entry.thread?.close(matcherId)
     if (entry.matcherIds.size === 0 && this.#waiting.delete(entry)) this.#entries.delete(entry.key)
@@ -112,7 +115,7 @@ export class GrammarPool implements ConstraintCompiler {
 
   close(): void {
     for (const timer of this.#idleTimers.values()) clearTimeout(timer)
-    for (const thread of this.#threads) thread.terminate(new Error('the engine closes'))
+    for (const thread of this.#threads) thread.terminate()
   }
 
   #add(key: string, constraint: Constraint): Entry {
@@ -162,7 +165,7 @@ export class GrammarPool implements ConstraintCompiler {
         const params = { field: field ?? FIELD, message, ...(field !== null && { part: field }) }
         this.#settle(thread, key, new ServiceError('constraint_invalid', params))
       },
-      onEnd: () => this.#lose(thread),
+      onEnd: (matcherIds) => this.#lose(thread, matcherIds),
     })
     this.#threads.add(thread)
     return thread
@@ -208,8 +211,9 @@ export class GrammarPool implements ConstraintCompiler {
    * A thread has ended: it was given up, or its memory was too small. What it compiled is compiled again where texts wait for it;
    * what it was compiling too, once, unless it had the thread to itself.
    */
-  #lose(thread: GrammarThread): void {
+  #lose(thread: GrammarThread, matcherIds: readonly number[]): void {
     this.#threads.delete(thread)
+    for (const matcherId of matcherIds) this.#lost.add(matcherId)
     const { compiling, keys } = thread
     for (const entry of this.#entries.values()) {
       if (entry.thread === thread) {
@@ -235,7 +239,7 @@ export class GrammarPool implements ConstraintCompiler {
       if (isUsed || thread.compiling !== null) this.#closeWhenIdle(thread)
       else {
         this.#idleTimers.delete(thread)
-        if (this.#threads.size > 1) thread.terminate(new Error('it is idle'))
+        if (this.#threads.size > 1) thread.terminate()
       }
     }, IDLE_THREAD_MS)
     timer.unref()

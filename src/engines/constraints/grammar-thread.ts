@@ -30,8 +30,8 @@ export interface GrammarThreadOptions {
   readonly vocabulary: GrammarVocabulary
   readonly onCompiled: (key: string) => void
   readonly onRefused: (key: string, refusal: ConstraintProblem) => void
-  /** The thread is gone, and what it compiled and matched with it. */
-  readonly onEnd: (cause: Error) => void
+  /** The thread is gone, and what it compiled and matched with it. @param matcherIds of the texts that have begun */
+  readonly onEnd: (matcherIds: readonly number[]) => void
 }
 
 export class GrammarThread {
@@ -59,7 +59,7 @@ export class GrammarThread {
       workerData: { vocabulary, bell: this.#bell } satisfies GrammarThreadData,
       keepsAlive: false,
       onMessage: (answer) => this.#receive(answer),
-      onEnd: (cause) => this.#end(cause),
+      onEnd: () => this.#end(),
     })
   }
 
@@ -91,7 +91,7 @@ export class GrammarThread {
       if (leftMs > 0 && performance.now() - startedMs < LONGEST_WAIT * limitMs)
         return this.#giveUpAfter(leftMs, compilation)
       this.isTooSlow = true
-      this.terminate(new Error('a constraint takes too long to compile'))
+      this.terminate()
     }
     this.#timer = setTimeout(look, Math.max(waitMs, SHORTEST_LOOK_MS)).unref()
   }
@@ -110,7 +110,7 @@ export class GrammarThread {
     const opened = this.#readers.get(matcherId)
     if (opened !== undefined) return opened
     const lane = createLane(this.#options.vocabulary.offsets.length - 1)
-    const reader = new MaskReader(lane, this.#bell, () => this.terminate(new Error('a mask took too long')))
+    const reader = new MaskReader(lane, this.#bell, () => this.terminate())
     this.#readers.set(matcherId, reader)
     this.#post({ type: 'open', matcherId, key, lane })
     return reader
@@ -126,9 +126,9 @@ export class GrammarThread {
   }
 
   /** Ends it in the middle of whatever it does. */
-  terminate(cause: Error): void {
+  terminate(): void {
     void this.#channel.close()
-    this.#end(cause)
+    this.#end()
   }
 
   #receive(answer: GrammarAnswer): void {
@@ -140,13 +140,14 @@ export class GrammarThread {
     this.#options.onCompiled(answer.key)
   }
 
-  #end(cause: Error): void {
+  #end(): void {
     if (this.#isEnded) return
     this.#isEnded = true
     clearTimeout(this.#timer)
     for (const reader of this.#readers.values()) reader.lose()
+    const matcherIds = [...this.#readers.keys()]
     this.#readers.clear()
-    this.#options.onEnd(cause)
+    this.#options.onEnd(matcherIds)
   }
 
   #post(request: GrammarRequest): void {

@@ -13,7 +13,7 @@ import { systemClock } from '../../core/clock.ts'
 import { SecretText } from '../../core/text/secret-text.ts'
 import { SequenceFold } from '../../generation/events/sequence-fold.ts'
 import type { Chat } from '../../protocol/chat.ts'
-import type { EngineRequest } from '../../protocol/engine.ts'
+import type { EmbeddingRequest, EngineRequest } from '../../protocol/engine.ts'
 import type { AnswerEvent } from '../../protocol/engine-events.ts'
 import { RemoteEngine, type RemoteEngineOptions } from './remote-engine.ts'
 
@@ -257,6 +257,40 @@ describe('a remote engine', () => {
 
     await expect(next).rejects.toThrow()
     await upstream.calls[0]?.closed
+    await engine.close()
+  })
+
+  it('counts the prompts of a client that leaves before the first byte', async () => {
+    await using upstream = await FaultyUpstream.start(() => {})
+    const engine = await open([upstream.url], { timeouts: { ...TIMEOUTS, firstByteMs: 60_000 } })
+    const text = 'x'.repeat(400)
+    const prompts = [[text], [text, text]].map((pieces) => ({ pieces, addSpecial: true }))
+    const { chat: _, ...batch } = chat(text, { prompts })
+    const leave = async (request: EngineRequest | EmbeddingRequest, count: number) => {
+      const client = new AbortController()
+      const starts: AnswerEvent[] = []
+      const reading = (async () => {
+        for await (const events of engine.generate(request, client.signal)) starts.push(...events)
+      })()
+      await expect.poll(() => upstream.calls.splice(0, count)).toHaveLength(count)
+      client.abort()
+      await expect(reading).rejects.toThrow()
+      return starts.map((event) => event.type === 'sequence-start' && [event.index, event.promptTokens])
+    }
+
+    expect(await leave(chat(text, { choices: 2 }), 1)).toEqual([
+      [0, 100],
+      [1, 100],
+    ])
+    const { reqId, place } = batch
+    for (const [request, calls] of [
+      [batch, 2],
+      [{ reqId, place, prompts }, 1],
+    ] as const)
+      expect(await leave(request, calls)).toEqual([
+        [0, 100],
+        [1, 200],
+      ])
     await engine.close()
   })
 

@@ -7,7 +7,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { SecretText } from '../../core/text/secret-text.ts'
-import type { ChatMessage } from '../../protocol/chat.ts'
+import type { Chat, ChatMessage } from '../../protocol/chat.ts'
 import type {
   EmbeddingRequest,
   Engine,
@@ -20,7 +20,7 @@ import type {
 } from '../../protocol/engine.ts'
 import type { AnswerEvent } from '../../protocol/engine-events.ts'
 import type { ModelInfo } from '../../protocol/model-info.ts'
-import { AnswerReader } from './answers/answer-reader.ts'
+import { AnswerReader, startsOf } from './answers/answer-reader.ts'
 import { type EndpointAnswer, REMOTE_TIMEOUTS, type RemoteTimeouts } from './endpoint.ts'
 import { readVectors, toEmbeddingRequest } from './embeddings.ts'
 import { EndpointSet, type EndpointSetOptions } from './endpoint-set.ts'
@@ -135,9 +135,20 @@ export class RemoteEngine implements Engine {
     signal: AbortSignal,
   ): AsyncGenerator<readonly AnswerEvent[], void, void> {
     const upstream = toEmbeddingRequest(await this.#modelName(), request)
-    const answer = await sendRequest(this.#endpoints, upstream, signal)
-    if (answer.kind === 'refused') throw toRefusal(this.#options.modelId, answer.refusal)
-    yield await readVectors(answer.body, request.prompts.length)
+    signal.throwIfAborted()
+    let vectors: readonly AnswerEvent[]
+    try {
+      const answer = await sendRequest(this.#endpoints, upstream, signal)
+      if (answer.kind === 'refused') throw toRefusal(this.#options.modelId, answer.refusal)
+      vectors = await readVectors(answer.body, request.prompts.length)
+    } catch (thrown) {
+      if (signal.aborted)
+        yield request.prompts.flatMap((prompt, firstIndex) =>
+          startsOf({ choices: 1, firstIndex, estimatedPromptTokens: estimateTokens(prompt) }),
+        )
+      throw thrown
+    }
+    yield vectors
   }
 
   #asking(signal: AbortSignal): AskUpstream {
@@ -180,17 +191,31 @@ export class RemoteEngine implements Engine {
   }
 
   async *#answer(run: Run, signal: AbortSignal): AsyncGenerator<readonly AnswerEvent[], void, void> {
-    const sending = this.#send(run, signal)
+    const model = this.#knownModelName ?? (await this.#modelName())
+    signal.throwIfAborted()
+    const sending = this.#send(model, run, signal)
     // Made while the upstream begins.
     const events = new SseReader()
-    const { upstream, answer } = await sending
+    const { choices = 1, options } = run.request
+    const shape = {
+      choices,
+      firstIndex: run.firstIndex,
+      estimatedPromptTokens: estimateTokens(run.prompt, run.request.chat),
+    }
+    let begun: Awaited<typeof sending>
+    try {
+      begun = await sending
+    } catch (thrown) {
+      // Who leaves before the first byte has had the upstream read the prompt: that is counted.
+      if (signal.aborted) yield startsOf(shape)
+      throw thrown
+    }
+    const { upstream, answer } = begun
     if (answer.kind === 'refused') throw toRefusal(this.#options.modelId, answer.refusal)
     const reader = new AnswerReader({
+      ...shape,
       kind: upstream.path === '/v1/completions' ? 'completion' : 'chat',
-      choices: run.request.choices ?? 1,
-      firstIndex: run.firstIndex,
-      topLogprobs: run.request.options.topLogprobs ?? 0,
-      estimatedPromptTokens: estimateTokens(run),
+      topLogprobs: options.topLogprobs ?? 0,
     })
     // What came before a failure leaves before it, and is counted.
     let read: AnswerEvent[] = []
@@ -218,10 +243,10 @@ export class RemoteEngine implements Engine {
   }
 
   async #send(
+    model: string,
     { request, prompt }: Run,
     signal: AbortSignal,
   ): Promise<{ readonly upstream: UpstreamRequest; readonly answer: EndpointAnswer }> {
-    const model = this.#knownModelName ?? (await this.#modelName())
     const { chat } = request
     if (chat !== undefined) {
       const upstream = toChatRequest(model, chat, request)
@@ -298,9 +323,9 @@ function readEvents(datas: readonly string[], reader: AnswerReader, read: Answer
 }
 
 /** Until the upstream tells; what stays where it tells none, or is not read to its end. */
-function estimateTokens({ request, prompt }: Run): number {
+function estimateTokens(prompt: Prompt | null, chat: Chat = { messages: [] }): number {
   if (prompt !== null && 'tokenIds' in prompt) return prompt.tokenIds.length
-  const { messages, tools = [], templateArguments } = request.chat ?? { messages: [] }
+  const { messages, tools = [], templateArguments } = chat
   const texts = prompt === null ? messages.flatMap(textsOf) : prompt.pieces
   const others = [...tools, ...(templateArguments === undefined ? [] : [templateArguments])]
   const bytes = [...texts, ...others.map((other) => JSON.stringify(other))].reduce(

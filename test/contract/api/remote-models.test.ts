@@ -451,7 +451,7 @@ describe('the fallback of a model', () => {
 
     await expect(answer).rejects.toThrow()
     await upstream.calls[0]?.closed
-    await expect.poll(() => usage).toMatchObject([{ status: 499, model: 'm' }])
+    await expect.poll(() => usage).toMatchObject([{ status: 499, model: 'm', tokensIn: 1 }])
     expect(other.calls).toHaveLength(0)
   })
 

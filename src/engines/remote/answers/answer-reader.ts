@@ -38,6 +38,16 @@ interface Choice {
   readonly calls: Map<number, number>
 }
 
+/** The starts of an answer's sequences. */
+export function startsOf(
+  shape: Pick<UpstreamAnswerShape, 'choices' | 'firstIndex' | 'estimatedPromptTokens'>,
+): readonly AnswerEvent[] {
+  const { choices, firstIndex, estimatedPromptTokens: promptTokens } = shape
+  return Array.from({ length: choices }, (_, at) => ({
+    ...{ type: 'sequence-start', index: firstIndex + at, promptTokens, cachedTokens: 0, queueMs: 0 },
+  }))
+}
+
 export class AnswerReader {
   readonly #shape: UpstreamAnswerShape
   readonly #choices: readonly Choice[]
@@ -123,11 +133,7 @@ export class AnswerReader {
 
   #start(events: AnswerEvent[]): void {
     this.#hasStarted = true
-    const { estimatedPromptTokens: promptTokens } = this.#shape
-    for (let at = 0; at < this.#choices.length; at++) {
-      const index = this.#indexOf(at)
-      events.push({ type: 'sequence-start', index, promptTokens, cachedTokens: 0, queueMs: 0 })
-    }
+    events.push(...startsOf(this.#shape))
   }
 
   #readChoice(given: Json, events: AnswerEvent[]): void {

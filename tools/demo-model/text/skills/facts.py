@@ -6,7 +6,7 @@ from text.data.countries import ALSO, CAPITAL, CONTINENT, FAMOUS, LANGUAGE, MONE
 from text.data.questions import QUESTIONS, YES_NO
 from text.data.tables import (COLOUR_OF, COMPARE, DAYS, EATS, HAVE, HELLO, HOME, LEGS, LISTS, MONTH_DAYS, MONTHS, NUMBER, OPPOSITE, ORDINAL,
                     PART_OF, PAST, PLANETS, PLURAL, ROMAN, SEASONS, SIDES, SOUND, SYMBOL, THANKS, UNITS, WHAT_IS, YOUNG)
-from text.english import a, first_up, joined
+from text.english import a, first_up, joined, plural
 
 WHY_NOT = "I only know that it is so, not why. I am a small demo model."
 AND = ["And {}?", "and {}?", "What about {}?", "And of {}?", "How about {}?", "and {}", "{}?"]
@@ -60,7 +60,7 @@ def countries(t):
         city = CAPITAL[name]
         q = t.pick("{} is the capital of which country?", "Which country has {} as its capital?", "Of which country is {} the capital?",
                    "{} is the capital of?", "What country is {} the capital of?", "Where is {}?", "In which country is {}?",
-                   "Which country is {} in?")
+                   "Which country is {} in?", "where do I find {}?", "Which country has the capital {}?", "{} is in which country?", "what country is {} in", "where is the city of {}", "WHICH COUNTRY HAS {} AS ITS CAPITAL", "tell me the country of {}", "whose capital is {}?")
         return [(q.format(city), Answer(f"{city} is the capital of {name}.", name))]
     if r < 0.45:
         right = t.chance(0.5)
@@ -75,7 +75,7 @@ def countries(t):
         return [(q.format(c=city, n=called(t, name)), verdict(yes, f"the capital of {name} is {CAPITAL[name]}", words=words))]
     if r < 0.6:
         q = t.pick("On which continent is {}?", "Which continent is {} in?", "Where is {}?", "What continent is {} on?",
-            "In which part of the world is {}?")
+            "In which part of the world is {}?", "continent of {}", "what continent is {} in", "{} is on which continent?", "where in the world is {}", "to which continent does {} belong")
         return [(q.format(called(t, name)), Answer(f"{first_up(name)} {verb(name)} in {CONTINENT[name]}.", CONTINENT[name]))]
     if r < 0.68:
         there = t.rng.choice(sorted(set(CONTINENT.values())))
@@ -84,11 +84,11 @@ def countries(t):
                  verdict(yes, f"{name} {verb(name)} in {CONTINENT[name]}"))]
     if r < 0.78:
         name = t.rng.choice(list(LANGUAGE))
-        q = t.pick("What language do people speak in {}?", "Which language is spoken in {}?", "What is the language of {}?", "language in {}?")
+        q = t.pick("What language do people speak in {}?", "Which language is spoken in {}?", "What is the language of {}?", "language in {}?", "which language do they speak in {}", "what do people speak in {}?", "What language is spoken in {}?", "official language of {}", "what do they speak in {}", "language of {}", "in {} they speak what?")
         return [(q.format(called(t, name)), Answer(f"People in {name} speak {LANGUAGE[name]}.", LANGUAGE[name]))]
     if r < 0.88:
         name = t.rng.choice(list(MONEY))
-        q = t.pick("What is the currency of {}?", "What money do they use in {}?", "Which currency does {} have?", "currency of {}")
+        q = t.pick("What is the currency of {}?", "What money do they use in {}?", "Which currency does {} have?", "currency of {}", "What money do people use in {}?", "what do you pay with in {}", "which money is used in {}", "the money of {}?", "what currency do they have in {}", "how do people pay in {}", "What is the money called in {}?", "what money do they have in {}")
         return [(q.format(called(t, name)), Answer(f"People in {name} pay with the {MONEY[name]}.", MONEY[name]))]
     if r < 0.94:
         city, name = t.rng.choice(list(NOT_CAPITAL.items()))
@@ -109,11 +109,18 @@ def countries(t):
 
 def _table(t, table, questions, answer, short=lambda x, y: str(y), follow=0.3):
     x, y = t.rng.choice(list(table.items()))
-    out = [(t.rng.choice(questions).format(x=x, a=a(x) if not x.startswith(("a ", "an ", "the ")) else x), Answer(answer(x, y), short(x, y), why=WHY_NOT))]
+    questions = [q for q in questions if "{xs}" not in q or _many(x) != x]
+    out = [(t.rng.choice(questions).format(x=x, a=a(x) if not x.startswith(("a ", "an ", "the ")) else x, xs=_many(x)), Answer(answer(x, y), short(x, y), why=WHY_NOT))]
     while t.chance(follow):
         x, y = t.rng.choice(list(table.items()))
         out.append((t.rng.choice(AND).format(x), Answer(answer(x, y), short(x, y), why=WHY_NOT)))
     return out
+
+
+def _many(x):
+    """All of a kind: cows for a cow; what cannot be counted as it is."""
+    bare = re.sub(r"^an? ", "", x)
+    return plural(bare) if bare != x or x in LEGS or x in SOUND or x in YOUNG or x in HOME else x
 
 
 def _legs(x, n):
@@ -122,32 +129,32 @@ def _legs(x, n):
 
 TABLES = [
     (3, COLOUR_OF, ["What colour is {x}?", "What color is {x}?", "Which colour does {x} have?", "What is the colour of {x}?", "colour of {x}",
-                    "Tell me the color of {x}.", "{x}: which colour?", "What colour has {x}?", "of what colour is {x}", "which color is {x}", "What's the color of {x}?", "what colour does {x} have"], lambda x, y: f"{x} is {y}."),
+                    "Tell me the color of {x}.", "{x}: which colour?", "What colour has {x}?", "of what colour is {x}", "which color is {x}", "tell me what colour {x} is", "What colour are {xs}?", "Which colour are {xs}?", "what color are {xs}", "Which colour do {xs} have?", "name the colour of {x}", "what colour would you paint {x}", "{x}, what color is it?", "Do you know the colour of {x}?", "What's the color of {x}?", "what colour does {x} have"], lambda x, y: f"{x} is {y}."),
     (4, OPPOSITE, ["What is the opposite of {x}?", "What's the opposite of \"{x}\"?", "Opposite of {x}?", "Tell me the opposite of {x}.",
     "opposite of {x}",
-                   "What is the antonym of {x}?", "Give me the opposite of the word {x}.", "Antonym for {x}?"], lambda x, y: f"The opposite of {x} is {y}."),
-    (1, SOUND, ["What does {a} say?", "What sound does {a} make?", "How does {a} sound?", "What noise does {a} make?"], lambda x, y: f"{a(x)} says {y}."),
-    (2, LEGS, ["How many legs does {a} have?", "How many legs has {a}?", "Count the legs of {a}.", "number of legs of {a}",
+                   "What is the antonym of {x}?", "Give me the opposite of the word {x}.", "Antonym for {x}?", "what is not {x} but the other way round", "{x}, opposite?", "the contrary of {x}", "the opposite word of {x} please", "what's opposite to {x}"], lambda x, y: f"The opposite of {x} is {y}."),
+    (1, SOUND, ["What does {a} say?", "What sound does {a} make?", "How does {a} sound?", "What noise does {a} make?", "What sound do {xs} make?", "what noise do {xs} make", "what do {xs} say", "the sound of {a}?", "how do {xs} sound", "Which sound does {a} make?", "{a} says what?", "make the noise of {a}"], lambda x, y: f"{a(x)} says {y}."),
+    (2, LEGS, ["How many legs does {a} have?", "How many legs has {a}?", "Count the legs of {a}.", "number of legs of {a}", "How many legs do {xs} have?", "how many legs do {xs} have", "{xs}: how many legs?", "Do you know how many legs {xs} have?", "legs on {a}?", "on how many legs does {a} walk",
     "{a} has how many legs?"], _legs),
-    (1.5, YOUNG, ["What is a baby {x} called?", "What do you call a young {x}?", "How is a baby {x} called?", "What's the name for a baby {x}?"],
+    (1.5, YOUNG, ["What is a baby {x} called?", "What do you call a young {x}?", "How is a baby {x} called?", "What's the name for a baby {x}?", "what are baby {xs} called", "a young {x} is called what?", "the baby of {a} is called", "name for a little {x}", "What is the young of {a} called?"],
      lambda x, y: f"A baby {x} is called {a(y)}."),
-    (0.8, HOME, ["Where does {a} live?", "What is the home of {a} called?", "In what does {a} live?"],
+    (0.8, HOME, ["Where does {a} live?", "What is the home of {a} called?", "In what does {a} live?", "Where do {xs} live?", "where do {xs} live", "what do you call the home of {a}", "what do {xs} live in", "home of {a}?"],
      lambda x, y: f"{a(x)} lives in {a(y) if y != 'water' else y}."),
-    (1, EATS, ["What does {a} eat?", "What does {a} like to eat?", "What food does {a} eat?"], lambda x, y: f"{x} eats {y}."),
+    (1, EATS, ["What does {a} eat?", "What does {a} like to eat?", "What food does {a} eat?", "What do {xs} eat?", "what do {xs} eat", "what do you feed {a}", "food for {a}?", "What is the food of {xs}?", "tell me what {xs} eat"], lambda x, y: f"{x} eats {y}."),
     (2.5, PLURAL, ["What is the plural of {x}?", "Plural of {x}?", "What's the plural of \"{x}\"?", "One {x}, two what?",
     "How do you write more than one {x}?",
-                   "plural form of {x}"], lambda x, y: f"The plural of {x} is {y}."),
+                   "plural form of {x}", "more than one {x}?", "how do you say many {x} right", "What do you call two of {a}?", "the plural for {x} please", "one {x}, many ...?", "{x} in plural"], lambda x, y: f"The plural of {x} is {y}."),
     (1.5, PAST, ["What is the past tense of {x}?", "Past tense of {x}?", "What is the past of \"{x}\"?", "past of {x}",
-    "How do you say {x} in the past?"],
+    "How do you say {x} in the past?", "I {x} today, yesterday I ...?", "{x} in past tense", "what's the past tense of \"{x}\"", "the past form of {x} please", "past tense: {x}"],
      lambda x, y: f"The past tense of {x} is {y}."),
     (0.6, COMPARE, ["What is the comparative of {x}?", "comparative form of {x}"], lambda x, y: f"The comparative of {x} is {y}."),
-    (1, MONTH_DAYS, ["How many days does {x} have?", "How many days are in {x}?", "How many days are there in {x}?", "days in {x}"],
+    (1, MONTH_DAYS, ["How many days does {x} have?", "How many days are in {x}?", "How many days are there in {x}?", "days in {x}", "how long is {x}", "{x} has how many days", "how many days has {x} got", "number of days in {x}?", "How many days long is {x}?"],
      lambda x, y: f"{x} has {y} days{', and 29 in a leap year' if y == 28 else ''}."),
     (1.2, SYMBOL, ["What is the chemical symbol of {x}?", "What is the chemical formula of {x}?", "Chemical symbol for {x}?", "formula of {x}",
-                   "What's the symbol for {x}?"], lambda x, y: f"The chemical {'formula' if len(y) > 2 or y == 'O3' else 'symbol'} of {x} is {y}."),
-    (0.8, SIDES, ["How many sides does {a} have?", "How many corners does {a} have?", "sides of {a}"], lambda x, y: f"{a(x)} has {NUMBER[y]} sides and {NUMBER[y]} corners."),
+                   "What's the symbol for {x}?", "chemical formula for {x}", "what is the formula for {x}", "{x}: chemical symbol?", "which symbol stands for {x}", "symbol of {x}", "how is {x} written in chemistry"], lambda x, y: f"The chemical {'formula' if len(y) > 2 or y == 'O3' else 'symbol'} of {x} is {y}."),
+    (0.8, SIDES, ["How many sides does {a} have?", "How many corners does {a} have?", "sides of {a}", "How many sides do {xs} have?", "number of sides of {a}", "{a} has how many sides?", "corners of {a}?"], lambda x, y: f"{a(x)} has {NUMBER[y]} sides and {NUMBER[y]} corners."),
     (0.8, ROMAN, ["What is {x} in Roman numerals?", "Write {x} in Roman numerals.", "Roman numeral for {x}?"], lambda x, y: f"{x} in Roman numerals is {y}."),
-    (1.2, HELLO, ["How do you say hello in {x}?", "What is hello in {x}?", "Say hello in {x}.", "hello in {x}", "How do I greet someone in {x}?"],
+    (1.2, HELLO, ["How do you say hello in {x}?", "What is hello in {x}?", "Say hello in {x}.", "hello in {x}", "How do I greet someone in {x}?", "{x} for hello?", "what's the {x} word for hello", "greet me in {x}", "the {x} greeting?"],
      lambda x, y: f"Hello in {x} is \"{y}\"."),
     (0.6, THANKS, ["How do you say thank you in {x}?", "What is thank you in {x}?", "thanks in {x}"], lambda x, y: f"Thank you in {x} is \"{y}\"."),
 ]

@@ -225,10 +225,10 @@ def compare(t):
         return [(f"Is {x} {word} than {y}?", verdict(yes, truth))]
     if k == 3:
         q = t.pick("What number comes after {x}?", "Which number comes after {x}?", "What comes after {x}?", "next number after {x}",
-            "And after {x}?")
+            "And after {x}?", "What number follows {x}?", "which number follows {x}", "the number after {x}?", "one more than {x}?", "what's the number right after {x}", "which number comes just after {x}", "{x} and then?")
         return [(q.format(x=x), Answer(f"After {x} comes {x + 1}.", str(x + 1)))]
     if k == 4 and x:
-        q = t.pick("What number comes before {x}?", "Which number comes before {x}?", "What comes before {x}?")
+        q = t.pick("What number comes before {x}?", "Which number comes before {x}?", "What comes before {x}?", "what's the number right before {x}", "the number before {x}?", "which number comes just before {x}", "one less than {x}?", "number right before {x}")
         return [(q.format(x=x), Answer(f"Before {x} comes {x - 1}.", str(x - 1)))]
     if k == 5:
         n = rng.randint(3, 6)
@@ -241,7 +241,7 @@ def compare(t):
     if k == 6:
         row = rng.sample(range(min(100, top) + 1), rng.randint(3, 7))
         down = t.chance(0.3)
-        q = t.pick("Sort these numbers: {r}", "Put these numbers in order: {r}", "Order {r} from small to big.", "sort {r}") if not down else "Sort these numbers from big to small: {r}"
+        q = t.pick("Sort these numbers: {r}", "Put these numbers in order: {r}", "Order {r} from small to big.", "sort {r}", "put these in order please: {r}", "order these: {r}", "Arrange {r} from smallest to largest.", "{r} from low to high", "sort these from smallest to biggest: {r}", "{r} in order please", "Put {r} in the right order.") if not down else "Sort these numbers from big to small: {r}"
         return [(q.format(r=", ".join(map(str, row))), Answer(", ".join(map(str, sorted(row, reverse=down))) + ".", kind="text"))]
     return [(t.pick("Is {x} even or odd?", "Is {x} odd or even?", "{x}: even or odd?").format(x=x), Answer(f"{x} is {'odd' if x % 2 else 'even'}.",
         "odd" if x % 2 else "even"))]
@@ -256,7 +256,7 @@ def counting(t):
         q = t.pick("Count to {}.", "Count to {}.", "Can you count to {}?", "Count from 1 to {}.", "Please count to {}.", "count up to {}",
                    "count to {} please", "Count from one to {}.",
                    "Write the numbers from 1 to {}.", "Could you count to {} for me?", "List the numbers 1 to {}", "count till {}",
-                   "Show me you can count to {}.", "numbers from 1 to {}")
+                   "Show me you can count to {}.", "numbers from 1 to {}", "would you count all the way to {}", "Count all the way up to {}.", "let us count to {}", "start at one and count to {}", "one, two, three ... go on to {}", "I want you to count to {}", "count: 1 to {}")
         if t.chance(0.15):
             return [(q.format(w).rstrip(".?!") + t.pick(" in words.", " with words.", ", in words please."), text([in_words(i) for i in range(1, n + 1)]))]
         out = [(q.format(w), text(range(1, n + 1)))]
@@ -271,7 +271,7 @@ def counting(t):
         w = NUMBER[n] if t.chance(0.4) else n
         zero = t.chance(0.15)
         q = t.pick("Count down from {}", "Count backwards from {}", "count down from {}", "Can you count backwards from {}",
-            "Start at {} and count down", "countdown from {}")
+            "Start at {} and count down", "countdown from {}", "a countdown starting at {}", "do a countdown, starting at {}", "rocket countdown from {}", "count in reverse from {}", "from {} backwards please")
         return [(q.format(w) + (t.pick(" to 0.", " to zero.") if zero else t.pick(".", " to 1.", "")), text(range(n, -1 if zero else 0, -1)))]
     if k < 8:
         s = rng.randint(2, 90)

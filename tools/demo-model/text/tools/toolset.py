@@ -261,7 +261,7 @@ COMMON = [
            "Tell me the weather in {0}.", "Is it raining in {0}?", "How warm is it in {0}?", "What is the weather in {0} in {1}?",
            "Temperature in {0} in {1}, please.",
             "Do I need an umbrella in {0}?", "Should I take a coat in {0}?", "what's the temperature in {0}", "Give me the weather for {0}."],
-            _weather, (["What is the weather?", "How is the weather today?", "weather please", "Is it raining?"], "Which city do you mean?"),
+            _weather, (["What is the weather?", "How is the weather today?", "weather please", "Is it raining?", "What's the weather like?", "how's the weather", "What is the weather like today?", "Do I need an umbrella?", "is it cold outside", "the temperature please", "tell me the weather"], "Which city do you mean?"),
            ["And in {0}?", "What about {0}?", "and {0}?", "And the weather in {0}?"]),
     Family("get_time current_time getTime get_current_time time_in_city", ["Get the current time in a city",
     "Returns the time of a timezone or city", "Current local time"], [P("city timezone location tz", "string", "The city", "city")],

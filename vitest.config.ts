@@ -29,7 +29,7 @@ export default defineConfig(({ mode }) => {
     maxWorkers: availableParallelism() + 1,
   }
   // More at once, and apart from the others: half of what such a test does is to wait for a process.
-  const ofProcesses = { maxWorkers: 3 * availableParallelism() + 1, sequence: { groupOrder: 1 } }
+  const ofProcesses = { maxWorkers: 2 * availableParallelism() + 1, sequence: { groupOrder: 1 } }
   const unit = ['{src,tools,bench,console}/**/*.test.ts']
   // The suites of what is stored, once more: `inject('database')` says on what. Of those over HTTP, which ask the same
   // services, a part: all of them in a soak.

@@ -218,7 +218,7 @@ export class GrammarPool implements ConstraintCompiler {
     for (const entry of this.#entries.values()) {
       if (entry.thread === thread) {
         entry.thread = null
-        if (entry.matcherIds.size > 0) this.#waiting.add(entry)
+        if ([...entry.matcherIds].some((matcherId) => !this.#lost.has(matcherId))) this.#waiting.add(entry)
         else this.#entries.delete(entry.key)
       } else if (entry.key === compiling) {
         const isItsFault = thread.isTooSlow || entry.hasFailedOnce || keys.size === 0

@@ -48,6 +48,7 @@ export interface SentRequest {
   /** Its body. */
   readonly json: string
   readonly traceparent?: string
+  readonly onSent?: () => void
 }
 
 /** A refusal, or an answer whose first byte has come. */
@@ -113,7 +114,8 @@ export class Endpoint {
     const observe = (outcome: UpstreamOutcome): void =>
       this.#observer?.onAnswer(this.url, outcome, (performance.now() - sentMs) / 1000)
     const onOver = (): void => void this.#outstanding--
-    const body = new UpstreamExchange({ ...this.#timeouts, signal, onOver })
+    const { onSent } = request
+    const body = new UpstreamExchange({ ...this.#timeouts, signal, onOver, onSent })
     this.#pool.dispatch(this.#toDispatch(request), body)
     try {
       const head = await body.head()

@@ -44,6 +44,23 @@ async function run(engine: RemoteEngine, request = chat(), signal = new AbortCon
   return fold.finish()
 }
 
+/** The starts that are given to a client that leaves once it may. */
+async function leave(
+  engine: RemoteEngine,
+  request: EngineRequest | EmbeddingRequest,
+  mayLeave: () => boolean,
+): Promise<unknown[]> {
+  const client = new AbortController()
+  const given: AnswerEvent[] = []
+  const reading = (async () => {
+    for await (const events of engine.generate(request, client.signal)) given.push(...events)
+  })()
+  await expect.poll(mayLeave).toBe(true)
+  client.abort()
+  await expect(reading).rejects.toThrow()
+  return given.map((event) => event.type === 'sequence-start' && [event.index, event.promptTokens])
+}
+
 describe('a remote engine', () => {
   it('sends a chat as it is, and gives its answer with the tokens that the upstream tells', async () => {
     await using upstream = await FaultyUpstream.start(sayPieces('a', 'b'))
@@ -260,38 +277,36 @@ describe('a remote engine', () => {
     await engine.close()
   })
 
-  it('counts the prompts of a client that leaves before the first byte', async () => {
-    await using upstream = await FaultyUpstream.start(() => {})
-    const engine = await open([upstream.url], { timeouts: { ...TIMEOUTS, firstByteMs: 60_000 } })
+  describe('left before its first event', () => {
     const text = 'x'.repeat(400)
-    const prompts = [[text], [text, text]].map((pieces) => ({ pieces, addSpecial: true }))
-    const { chat: _, ...batch } = chat(text, { prompts })
-    const leave = async (request: EngineRequest | EmbeddingRequest, count: number) => {
-      const client = new AbortController()
-      const starts: AnswerEvent[] = []
-      const reading = (async () => {
-        for await (const events of engine.generate(request, client.signal)) starts.push(...events)
-      })()
-      await expect.poll(() => upstream.calls.splice(0, count)).toHaveLength(count)
-      client.abort()
-      await expect(reading).rejects.toThrow()
-      return starts.map((event) => event.type === 'sequence-start' && [event.index, event.promptTokens])
-    }
+    const prompts = Array.from({ length: 5 }, () => ({ pieces: [text], addSpecial: true }))
+    const { reqId, place, options } = chat(text)
 
-    expect(await leave(chat(text, { choices: 2 }), 1)).toEqual([
-      [0, 100],
-      [1, 100],
-    ])
-    const { reqId, place } = batch
-    for (const [request, calls] of [
-      [batch, 2],
-      [{ reqId, place, prompts }, 1],
-    ] as const)
-      expect(await leave(request, calls)).toEqual([
-        [0, 100],
-        [1, 200],
-      ])
-    await engine.close()
+    it.each<{ name: string; request: EngineRequest | EmbeddingRequest; calls: number; count: number }>([
+      { name: 'a chat of two choices', request: chat(text, { choices: 2 }), calls: 1, count: 2 },
+      { name: 'a batch', request: { reqId, place, options, prompts }, calls: 5, count: 5 },
+      { name: 'embeddings', request: { reqId, place, prompts }, calls: 1, count: 5 },
+    ])('counts the prompts of $name', async ({ request, calls, count }) => {
+      await using upstream = await FaultyUpstream.start(() => {})
+      const engine = await open([upstream.url], { timeouts: { ...TIMEOUTS, firstByteMs: 60_000 } })
+
+      const starts = await leave(engine, request, () => upstream.calls.length === calls)
+
+      expect(starts).toEqual(Array.from({ length: count }, (_one, index) => [index, 100]))
+      await engine.close()
+    })
+
+    it('counts its prompt also behind a first byte that is no event', async () => {
+      const responses: ServerResponse[] = []
+      await using upstream = await FaultyUpstream.start((response) => {
+        openStream(response)
+        response.write(': wait\n\n', () => responses.push(response))
+      })
+      const engine = await open([upstream.url], { timeouts: { ...TIMEOUTS, betweenMs: 60_000 } })
+
+      expect(await leave(engine, chat(text), () => responses.length === 1)).toEqual([[0, 100]])
+      await engine.close()
+    })
   })
 
   it('reads no faster than its client', async () => {

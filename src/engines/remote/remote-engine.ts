@@ -62,6 +62,8 @@ interface Run {
   readonly prompt: Prompt | null
   /** Index of its first sequence. */
   readonly firstIndex: number
+  /** Whether an upstream has begun to be sent it. */
+  isSent: boolean
 }
 
 export class RemoteEngine implements Engine {
@@ -135,14 +137,17 @@ export class RemoteEngine implements Engine {
     signal: AbortSignal,
   ): AsyncGenerator<readonly AnswerEvent[], void, void> {
     const upstream = toEmbeddingRequest(await this.#modelName(), request)
-    signal.throwIfAborted()
+    let isSent = false
+    const onSent = (): void => {
+      isSent = true
+    }
     let vectors: readonly AnswerEvent[]
     try {
-      const answer = await sendRequest(this.#endpoints, upstream, signal)
+      const answer = await sendRequest(this.#endpoints, { ...upstream, onSent }, signal)
       if (answer.kind === 'refused') throw toRefusal(this.#options.modelId, answer.refusal)
       vectors = await readVectors(answer.body, request.prompts.length)
     } catch (thrown) {
-      if (signal.aborted)
+      if (signal.aborted && isSent)
         yield request.prompts.flatMap((prompt, firstIndex) =>
           startsOf({ choices: 1, firstIndex, estimatedPromptTokens: estimateTokens(prompt) }),
         )
@@ -170,18 +175,20 @@ export class RemoteEngine implements Engine {
     signal.addEventListener('abort', onAbort, { once: true })
     try {
       yield* mergeEvents(runs.map((run) => this.#answerOfBatch(run, work.signal)))
+      signal.throwIfAborted()
     } finally {
       signal.removeEventListener('abort', onAbort)
       work.abort(ENDED)
     }
   }
 
-  /** What fails one prompt of a batch is the end of its sequences, and of no others. */
+  /** What fails one prompt of a batch is the end of its sequences, and of no others. Of a batch that is left each says what it sent. */
   async *#answerOfBatch(run: Run, signal: AbortSignal): AsyncGenerator<readonly AnswerEvent[], void, void> {
     try {
       yield* this.#answer(run, signal)
     } catch (thrown) {
-      if (!(thrown instanceof ServiceError) || thrown.code === 'shutting_down' || signal.aborted) throw thrown
+      if (signal.aborted) return
+      if (!(thrown instanceof ServiceError) || thrown.code === 'shutting_down') throw thrown
       const { choices = 1 } = run.request
       const error = { code: thrown.code, params: thrown.params }
       yield Array.from({ length: choices }, (_, at) => ({
@@ -192,7 +199,6 @@ export class RemoteEngine implements Engine {
 
   async *#answer(run: Run, signal: AbortSignal): AsyncGenerator<readonly AnswerEvent[], void, void> {
     const model = this.#knownModelName ?? (await this.#modelName())
-    signal.throwIfAborted()
     const sending = this.#send(model, run, signal)
     // Made while the upstream begins.
     const events = new SseReader()
@@ -207,7 +213,7 @@ export class RemoteEngine implements Engine {
       begun = await sending
     } catch (thrown) {
       // Who leaves before the first byte has had the upstream read the prompt: that is counted.
-      if (signal.aborted) yield startsOf(shape)
+      if (signal.aborted && run.isSent) yield startsOf(shape)
       throw thrown
     }
     const { upstream, answer } = begun
@@ -234,7 +240,12 @@ export class RemoteEngine implements Engine {
       }
       reader.end(read)
     } catch (thrown) {
-      signal.throwIfAborted()
+      if (signal.aborted) {
+        const starts: AnswerEvent[] = []
+        reader.begin(starts)
+        if (starts.length > 0) yield starts
+        signal.throwIfAborted()
+      }
       reader.uncounted(read)
       if (read.length > 0) yield read
       throw thrown
@@ -244,29 +255,35 @@ export class RemoteEngine implements Engine {
 
   async #send(
     model: string,
-    { request, prompt }: Run,
+    run: Run,
     signal: AbortSignal,
   ): Promise<{ readonly upstream: UpstreamRequest; readonly answer: EndpointAnswer }> {
+    const { request, prompt } = run
     const { chat } = request
+    const onSent = (): void => {
+      run.isSent = true
+    }
+    const post = (upstream: UpstreamRequest): Promise<EndpointAnswer> =>
+      sendRequest(this.#endpoints, { ...upstream, onSent }, signal)
     if (chat !== undefined) {
       const upstream = toChatRequest(model, chat, request)
-      const answer = await sendRequest(this.#endpoints, upstream, signal)
+      const answer = await post(upstream)
       if (answer.kind === 'answered' || !refusesLength(answer.refusal)) return { upstream, answer }
       // More than the context holds: without a number an upstream takes what is left, which is less than was asked for.
       const options = { ...request.options, maxNewTokens: Infinity }
       const shorter = toChatRequest(model, chat, { ...request, options })
-      return { upstream, answer: await sendRequest(this.#endpoints, shorter, signal) }
+      return { upstream, answer: await post(shorter) }
     }
     if (prompt === null) throw unavailable('it was asked for nothing.')
     if (this.#hasCompletions) {
       const upstream = toCompletionRequest(model, prompt, request)
-      const answer = await sendRequest(this.#endpoints, upstream, signal)
+      const answer = await post(upstream)
       if (answer.kind === 'answered' || !NO_ROUTE.has(answer.refusal.status)) return { upstream, answer }
     }
     if (!('pieces' in prompt)) throw this.#unsupported('its upstream takes no tokens')
     const messages = [{ role: 'user' as const, content: prompt.pieces.join('') }]
     const upstream = toChatRequest(model, { messages }, request)
-    const answer = await sendRequest(this.#endpoints, upstream, signal)
+    const answer = await post(upstream)
     // Where the chat is missing too, it is the model that is not there.
     if (answer.kind === 'answered') this.#hasCompletions = false
     return { upstream, answer }
@@ -308,9 +325,9 @@ export class RemoteEngine implements Engine {
 }
 
 function toRuns(request: EngineRequest): readonly Run[] {
-  if (request.chat !== undefined) return [{ request, prompt: null, firstIndex: 0 }]
+  if (request.chat !== undefined) return [{ request, prompt: null, firstIndex: 0, isSent: false }]
   const { prompts, choices = 1 } = request
-  return prompts.map((prompt, at) => ({ request, prompt, firstIndex: at * choices }))
+  return prompts.map((prompt, at) => ({ request, prompt, firstIndex: at * choices, isSent: false }))
 }
 
 /** Whether the last of them was the end of the answer. */

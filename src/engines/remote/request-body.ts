@@ -22,6 +22,8 @@ export interface UpstreamRequest {
   /** Of the conversation's beginning, by which it stays on an endpoint; null where nothing is gained by it. */
   readonly key: string | null
   readonly traceparent?: string
+  /** Called each time it begins to leave to an endpoint. */
+  readonly onSent?: () => void
 }
 
 /** Characters of a conversation or a prompt that choose its endpoint. */

@@ -17,10 +17,15 @@ const STALE_CODES: ReadonlySet<unknown> = new Set(['UND_ERR_SOCKET', 'ECONNRESET
 /** A refusal is the last one, where others were tried. @throws ServiceError `engine_unavailable`; the signal's reason */
 export async function sendRequest(
   endpoints: EndpointSet,
-  { path, body, key, traceparent }: UpstreamRequest,
+  { path, body, key, traceparent, onSent }: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<EndpointAnswer> {
-  const sent = { path, json: JSON.stringify(body), ...(traceparent !== undefined && { traceparent }) }
+  const sent = {
+    path,
+    json: JSON.stringify(body),
+    ...(traceparent !== undefined && { traceparent }),
+    ...(onSent && { onSent }),
+  }
   const tried = new Set<Endpoint>()
   let refused: EndpointAnswer | null = null
   let hasResent = false

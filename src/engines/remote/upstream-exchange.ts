@@ -20,6 +20,8 @@ export interface ExchangeOptions {
   /** Between two pieces of an answer. */
   readonly betweenMs: number
   readonly onOver: () => void
+  /** Called when there is a connection and the request begins to leave. */
+  readonly onSent?: (() => void) | undefined
 }
 
 export interface AnswerHead {
@@ -98,6 +100,7 @@ export class UpstreamExchange implements Dispatcher.DispatchHandler, AsyncIterab
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller
+    if (this.#end === null) this.#options.onSent?.()
     if (this.#end !== null && this.#end !== 'read') controller.abort(toError(this.#end.error))
   }
 

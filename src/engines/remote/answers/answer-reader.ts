@@ -38,7 +38,7 @@ interface Choice {
   readonly calls: Map<number, number>
 }
 
-/** The starts of an answer's sequences. */
+/** The starts of an answer's sequences: they bill the prompt, also of who leaves before anything has come. */
 export function startsOf(
   shape: Pick<UpstreamAnswerShape, 'choices' | 'firstIndex' | 'estimatedPromptTokens'>,
 ): readonly AnswerEvent[] {
@@ -80,7 +80,7 @@ export class AnswerReader {
     if (error !== undefined && error !== null)
       throw answerLost(`ended with an error: ${sentenceIn(error) ?? 'unknown'}`)
     if (isObject(usage)) this.#usage = usage
-    if (!this.#hasStarted) this.#start(events)
+    this.begin(events)
     if (!Array.isArray(choices)) return
     for (const choice of choices as readonly unknown[]) if (isObject(choice)) this.#readChoice(choice, events)
     const [choice] = choices as readonly unknown[]
@@ -100,7 +100,7 @@ export class AnswerReader {
 
   /** The stream has ended. @throws ServiceError `engine_failed` where a sequence has not */
   end(events: AnswerEvent[]): void {
-    if (!this.#hasStarted) this.#start(events)
+    this.begin(events)
     if (this.#choices.some(({ finishReason }) => finishReason === null))
       throw answerLost('ended before its text did')
     const told = countOf(this.#usage?.['completion_tokens'])
@@ -129,6 +129,11 @@ export class AnswerReader {
       if (choice.uncounted > 0) events.push(this.#tokens(index, choice.uncounted))
       choice.uncounted = 0
     }
+  }
+
+  /** The starts, where nothing has come yet. */
+  begin(events: AnswerEvent[]): void {
+    if (!this.#hasStarted) this.#start(events)
   }
 
   #start(events: AnswerEvent[]): void {

@@ -147,7 +147,7 @@ function toParts(block: ReadBlock, number: number): readonly ContentPart[] {
   return [toMediaPart({ type: 'image_url', image_url: { url } }, block.type, `[${number}]`)]
 }
 
-/** A file as it is; text in the tags that Anthropic's advice on long prompts puts documents into, with what is said about it. */
+/** A file as it is; text in tags like those that Anthropic's advice on long prompts puts documents into, with what is said about it. */
 function toDocumentParts(block: DocumentBlock, number: number): readonly ContentPart[] {
   const { source, title, context } = block
   if (source.type === 'base64') {

@@ -7,12 +7,12 @@ import { DialogForm } from '../../ui/dialog-form.tsx'
 
 /** Perplexity against the source, as docs/quantization.md measured it. */
 const MODES = [
-  { value: 'int8', name: 'int8', hint: 'About half the size. Perplexity of the bundled model: +0.18 %.' },
-  { value: 'fp8', name: 'fp8', hint: 'About half the size. Perplexity of the bundled model: +0.32 %.' },
+  { value: 'int8', name: 'int8', hint: 'About half the size. Perplexity of an earlier bundled model: +0.18 %.' },
+  { value: 'fp8', name: 'fp8', hint: 'About half the size. Perplexity of an earlier bundled model: +0.32 %.' },
   {
     value: 'int4',
     name: 'int4',
-    hint: 'About a third of the size. Perplexity of the bundled model: −0.86 %.',
+    hint: 'About a third of the size. Perplexity of an earlier bundled model: −0.86 %.',
   },
   { value: 'none', name: 'Not quantized', hint: 'Serves the source as it is again.' },
 ] as const

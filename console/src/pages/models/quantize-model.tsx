@@ -7,8 +7,16 @@ import { DialogForm } from '../../ui/dialog-form.tsx'
 
 /** Perplexity against the source, as docs/quantization.md measured it. */
 const MODES = [
-  { value: 'int8', name: 'int8', hint: 'About half the size. Perplexity of an earlier bundled model: +0.18 %.' },
-  { value: 'fp8', name: 'fp8', hint: 'About half the size. Perplexity of an earlier bundled model: +0.32 %.' },
+  {
+    value: 'int8',
+    name: 'int8',
+    hint: 'About half the size. Perplexity of an earlier bundled model: +0.18 %.',
+  },
+  {
+    value: 'fp8',
+    name: 'fp8',
+    hint: 'About half the size. Perplexity of an earlier bundled model: +0.32 %.',
+  },
   {
     value: 'int4',
     name: 'int4',

@@ -37,6 +37,18 @@ it('lets exactly as many requests of all workers pass as one limit allows', asyn
   expect(decisions.filter((decision) => decision?.outcome === 'admitted')).toHaveLength(25)
 })
 
+it('knows what a worker gave back before another asks, whichever it reads first', async () => {
+  const [one, other] = createWorkers(2).workers
+  const alone = request({ maxConcurrent: 1 })
+  const first = await one?.shared.requests.admit(alone)
+  if (first?.outcome !== 'admitted' || first.permitId === null) throw new Error('not admitted')
+  // Both lie there when the supervisor looks, and it reads the question first.
+  const second = other?.shared.requests.admit(alone)
+  other?.shared.requests.release('sends at once what lies before it')
+  one?.shared.requests.release(first.permitId)
+  expect(await second).toMatchObject({ outcome: 'admitted' })
+})
+
 it('gets back the permits of a worker that dies, and no others', async () => {
   const { state, workers } = createWorkers(2)
   const [one, other] = workers

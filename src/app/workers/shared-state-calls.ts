@@ -2,6 +2,7 @@
  * The shared state of a service with several workers: it is the supervisor's, and each question of a worker is one call. What a
  * worker that has died held returns: its permits, and its open attempts without a result.
  */
+import { setImmediate } from 'node:timers/promises'
 import type { ChannelHandler } from '../../core/channel/channel.ts'
 import {
   type CallingChannel,
@@ -54,6 +55,16 @@ function toFinite(request: LimitedRequest): LimitedRequest {
   return request.maxConcurrent === Infinity ? { ...request, maxConcurrent: Number.MAX_SAFE_INTEGER } : request
 }
 
+/**
+ * Until this process has read, on all of its channels, what was sent before now. A client that has an answer and asks again may reach
+ * another worker, and what the first one gave back or spent for it lies in another channel, which a loop that is late may come to second.
+ */
+async function untilAllIsRead(): Promise<void> {
+  // Behind what is read in this turn, which may not know the other channel yet, and behind what is read in the next.
+  await setImmediate()
+  await setImmediate()
+}
+
 /** The supervisor's side, for one worker. */
 export class WorkerShare {
   readonly #shared: SharedState
@@ -72,10 +83,11 @@ export class WorkerShare {
       ...handlersOf('attempts', attempts, METHODS.attempts),
       ...handlersOf('bans', bans, METHODS.bans),
       ...handlersOf('knocks', knocks, METHODS.knocks),
-      'requests.admit': ([request]) =>
-        afterAnswer(requests.admit(request as Parameters<RequestLimits['admit']>[0]), (decision) =>
-          this.#keepPermit(decision),
-        ),
+      'requests.admit': async ([request]) => {
+        await untilAllIsRead()
+        const decision = await requests.admit(request as Parameters<RequestLimits['admit']>[0])
+        return this.#keepPermit(decision)
+      },
       'requests.release': ([permitId]) => this.#release(String(permitId)),
       'attempts.begin': ([attempt]) =>
         afterAnswer(attempts.begin(attempt as Parameters<AttemptLimits['begin']>[0]), (decision) =>

@@ -33,13 +33,18 @@ const SCORE_MARGIN = 1e-4
 const EVERY = lengthOf({ test: 8, soak: 1 })
 
 const root = path.resolve(import.meta.dirname, '../..')
-let folder: string
-let modelPath: string
+const SMALL_LLAMA = 'test/data/small-llama'
+const DEMO = 'models/demo'
 
-async function openDemo(overrides: Partial<RunnerOptions> = {}): Promise<ModelRunner> {
+let folder: string
+
+/** Of the small Llama: a fifth of the demo model's work, and its texts end and repeat as a model's do. */
+const openSmall = (overrides: Partial<RunnerOptions> = {}) => open(SMALL_LLAMA, overrides)
+
+async function open(checkpoint: string, overrides: Partial<RunnerOptions> = {}): Promise<ModelRunner> {
   const options: RunnerOptions = {
-    modelId: 'demo',
-    modelPath,
+    modelId: path.basename(checkpoint),
+    modelPath: convertedPath(checkpoint),
     maxBatchSize: 8,
     maxSeqLen: 512,
     threads: 1,
@@ -67,23 +72,26 @@ const promptTokensOf = ({ beams }: StepPlan): number =>
     return sum + (isPrompt ? runs.reduce((tokens, { tokenIds }) => tokens + tokenIds.length, 0) : 0)
   }, 0)
 
+const convertedPath = (checkpoint: string): string => path.join(folder, `${path.basename(checkpoint)}.gguf`)
+
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
-  const options = { checkpoint: path.join(root, 'models/demo'), modelConfig: null, tokenizer: null }
-  const source = await findCheckpointFiles(options)
-  if (source.kind !== 'hugging-face') throw new Error('the demo model is a safetensors checkpoint')
-  modelPath = path.join(folder, 'model.gguf')
-  await convertCheckpoint({ source, tensorType: 'f32', outputPath: modelPath })
+  for (const checkpoint of [SMALL_LLAMA, DEMO]) {
+    const files = { checkpoint: path.join(root, checkpoint), modelConfig: null, tokenizer: null }
+    const source = await findCheckpointFiles(files)
+    if (source.kind !== 'hugging-face') throw new Error(`${checkpoint} is a safetensors checkpoint`)
+    await convertCheckpoint({ source, tensorType: 'f32', outputPath: convertedPath(checkpoint) })
+  }
 })
 
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-describe('beam search on the demo model', () => {
-  it('finds what PyTorch finds, with the same score, with weights and KV cache in F32', async () => {
+describe('beam search', () => {
+  it('finds with the demo model what PyTorch finds, with the same score, with weights and KV cache in F32', async () => {
     const text = await readFile(path.join(root, 'test/model/reference/demo/beams.json'), 'utf8')
     const all = (JSON.parse(text) as { cases: readonly BeamCase[] }).cases
     const cases = all.filter((_, index) => index % EVERY === 0)
-    const runner = await openDemo()
+    const runner = await open(DEMO)
     let compared = 0
     for (const reference of cases) {
       const found = await searchWithBeams(runner, {
@@ -102,7 +110,7 @@ describe('beam search on the demo model', () => {
   })
 
   it('computes the prompt once for all beams', async () => {
-    const { engine, plans } = watch(await openDemo())
+    const { engine, plans } = watch(await openSmall())
     const prompt = 'Once upon a time there was a dog. '.repeat(25)
     const [result] = await runRequest(engine, engineRequest(prompt, { numBeams: 6, maxNewTokens: 8 }))
     expect(result).toMatchObject({ ends: ['length'] })
@@ -116,7 +124,7 @@ describe('beam search on the demo model', () => {
   })
 
   it('is greedy with one beam', async () => {
-    const runner = await openDemo()
+    const runner = await openSmall()
     const ids = runner.tokenize({ pieces: ['Once upon a time'], addSpecial: true })
     const greedy = continueGreedily(runner, ids, 20)
     const engine = new InProcessEngine({ runner })
@@ -126,7 +134,7 @@ describe('beam search on the demo model', () => {
   })
 
   it('gives each prompt of a batch what it gives it alone', async () => {
-    const { engine } = watch(await openDemo())
+    const { engine } = watch(await openSmall())
     const prompts = [
       'Hello',
       'Once upon a time',
@@ -142,7 +150,7 @@ describe('beam search on the demo model', () => {
   })
 
   it('draws the same beams from the same seed, and others from another', async () => {
-    const { engine } = watch(await openDemo())
+    const { engine } = watch(await openSmall())
     const draw = async (seed: number): Promise<string> => {
       const sampling = { ...GREEDY, temperature: 1.3, topK: 40, topP: 0.95, seed }
       const request = engineRequest('Once upon a time', { numBeams: 4, maxNewTokens: 24, sampling })
@@ -156,7 +164,7 @@ describe('beam search on the demo model', () => {
   })
 
   it('draws them again to the last bit after whatever ran before, left early or beside others', async () => {
-    const runner = await openDemo()
+    const runner = await openSmall()
     const execute = runner.execute.bind(runner)
     let scores: number[] = []
     runner.execute = (plan) => {
@@ -190,12 +198,12 @@ describe('beam search on the demo model', () => {
   })
 
   it('ends a beam at a stop string and counts its tokens', async () => {
-    const { engine } = watch(await openDemo())
+    const { engine } = watch(await openSmall())
     const request = engineRequest('Once upon a time', { numBeams: 4, maxNewTokens: 60, stopStrings: ['.'] })
     const [result] = await runRequest(engine, request)
     expect(result?.ends).toEqual(['stop'])
     expect(result?.text).not.toContain('.')
-    const runner = await openDemo()
+    const runner = await openSmall()
     const bytes = result?.tokenIds.map((tokenId) => Buffer.from(runner.tokenBytes(tokenId)))
     expect(Buffer.concat(bytes ?? []).toString()).toContain(`${result?.text}.`)
     runner.close()
@@ -203,7 +211,7 @@ describe('beam search on the demo model', () => {
   })
 
   it('runs 8 beams beside 8 streams, which all get a token in every step', async () => {
-    const { engine, plans } = watch(await openDemo())
+    const { engine, plans } = watch(await openSmall())
     const streams = Array.from({ length: 8 }, (_, i) =>
       runRequest(engine, engineRequest(`Story ${i}: once upon a time`, { maxNewTokens: 40 })),
     )
@@ -221,7 +229,7 @@ describe('beam search on the demo model', () => {
   })
 
   it('forgets a search whose client leaves within one step, and the next one has all its room', async () => {
-    const { engine, plans } = watch(await openDemo({ maxBatchSize: 1 }))
+    const { engine, plans } = watch(await openSmall({ maxBatchSize: 1 }))
     const controller = new AbortController()
     const options = { numBeams: 8, maxNewTokens: 24 }
     const left = runRequest(engine, engineRequest('Once upon a time', options), controller.signal)
@@ -242,7 +250,7 @@ describe('beam search on the demo model', () => {
   })
 
   it('fills its room to the last token, search after search and two at once', async () => {
-    const runner = await openDemo({ maxBatchSize: 1, maxSeqLen: 256 })
+    const runner = await openSmall({ maxBatchSize: 1, maxSeqLen: 256 })
     const promptTokens = runner.tokenize({ pieces: ['Hello'], addSpecial: true }).length
     const { engine } = watch(runner)
     const run = (numBeams: number, room: number, seed: number) => {
@@ -259,7 +267,7 @@ describe('beam search on the demo model', () => {
   })
 
   it('refuses beams that its cache cannot hold in one sentence, and loses no other prompt', async () => {
-    const { engine } = watch(await openDemo({ maxBatchSize: 1, maxSeqLen: 256 }))
+    const { engine } = watch(await openSmall({ maxBatchSize: 1, maxSeqLen: 256 }))
     const events: EngineEvent[] = []
     const request = engineRequest(['Hello', 'Hello'], { numBeams: 4, maxNewTokens: 100 })
     for await (const some of engine.generate(request, new AbortController().signal)) events.push(...some)
@@ -267,7 +275,7 @@ describe('beam search on the demo model', () => {
       {
         type: 'sequence-end',
         index: 0,
-        error: { code: 'beams_too_large', params: { given: 401, max: 256 } },
+        error: { code: 'beams_too_large', params: { given: 402, max: 256 } },
       },
       { type: 'sequence-end', index: 1, finishReason: 'error' },
     ])

@@ -15,7 +15,7 @@ from text.data.words import any_name
 from text.drills import drill
 from text.held_out import is_held
 from text.rough import rough
-from text.skills import chains, extras, facts, followups, people, reading, recall, refusals, smalltalk, sums, texts, told, written
+from text.skills import chains, extras, facts, followups, newcomers, people, reading, recall, refusals, smalltalk, sums, texts, told, written
 from text.skills.sluice import about_sluice
 from text.stories import storytelling
 from text.stories.stories import make_story
@@ -38,8 +38,8 @@ SKILLS = [  # (weight, skill, whether single questions of it are kept for the he
     False),
     (16, storytelling.story, True), (0.4, storytelling.long_story, False), (3, storytelling.haiku, True), (3, storytelling.poem, True),
     (11, about_sluice, False), (5, reading.passage, True), (2, reading.who_has, True), (42, refusals.refuse, True),
-    (90, written.question, False), (260, written.conversation, False), (36, written.plot, False), (70, told.told, False),
-] + extras.SKILLS + chains.SKILLS + recall.SKILLS
+    (90, written.question, False), (260, written.conversation, False), (36, written.plot, False), (45, written.turns, False), (70, told.told, False),
+] + extras.SKILLS + chains.SKILLS + recall.SKILLS + newcomers.SKILLS
 _WEIGHTS = [w for w, _, _ in SKILLS]
 STARTERS = {smalltalk.about_chat, smalltalk.why, smalltalk.loading, followups.more}  # need something said before
 PLAIN = [(w, f, h) for w, f, h in SKILLS if f in (facts.capitals, facts.single, facts.yes_no, facts.what_is, sums.sums, smalltalk.greet, smalltalk.who,

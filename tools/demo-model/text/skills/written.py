@@ -142,6 +142,7 @@ def drawn(t, chat):
 FILES = {os.path.basename(path)[:-4]: read(path) for path in sorted(glob.glob(os.path.join(FOLDER, "**", "*.txt"), recursive=True))}
 CHATS = [chat for chats in FILES.values() for chat in chats]
 PLOTS = [chat for name, chats in FILES.items() if name.endswith("plots") for chat in chats]
+TURNS = FILES["turns"] + FILES["hold"]
 SINGLE, SEVERAL = [c for c in CHATS if len(c) == 1], [c for c in CHATS if len(c) > 1]
 
 
@@ -156,6 +157,11 @@ def conversation(t):
 def plot(t):
     """A story whose plot the user gives."""
     return filled(t, t.rng.choice(PLOTS))
+
+
+def turns(t):
+    """A chat whose later turns need the earlier ones."""
+    return filled(t, t.rng.choice(TURNS))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,7 @@ NO_PLURAL = set("""status address news class access progress bus gas process bus
     fitness happiness fee parts kilos postage""".split())
 AS_LABEL = set("""when now then ahead born unread updated modified used seen informed chosen kept picked drawn refunded redeemed repeated paid covered passed failed reversed completed freed saved converted
     at on by in from to with of since effect parts""".split())
-STATES = set("available valid safe online overdue locked open visible active enabled correct irregular working delayed free empty full running moving notified changed merged ready connected reachable paid".split())
+STATES = set("available valid safe online overdue locked open visible active enabled correct irregular working delayed free empty full running moving notified changed merged ready connected reachable paid charging armed on off closed unlocked occupied delivered playing recording active online offline muted private public occupied vacant booked cancelled late early wet dry".split())
 
 
 def at(v):
@@ -40,6 +40,14 @@ def field_told(k, x):
     number = isinstance(x, (int, float)) and not isinstance(x, bool)
     if isinstance(x, bool) or str(x) in ("yes", "no"):
         yes = x is True or str(x) == "yes"
+        bare = words[1:] if words[0] == "is" and len(words) > 1 else words
+        if len(bare) == 1 and (bare[0] in STATES or bare[0].endswith("ed") and bare[0] not in ("need", "speed", "feed", "bed", "seed", "speed")):
+            return f"It is {'' if yes else 'not '}{bare[0]}."
+        if len(words) > 1 and last in ("required", "needed", "included", "allowed", "available", "expected", "open", "locked", "connected", "enabled") and words[0] not in ("is", "has"):
+            return f"The {front} {'are' if front.endswith('s') and words[-2] not in NO_PLURAL else 'is'} {'' if yes else 'not '}{last}."
+        if words[0] == "has" and len(words) > 1:
+            what = " ".join(words[1:])
+            return f"It has {('' if last.endswith('s') else 'a ') if yes else 'no '}{what}."
         if key in STATES or key in ("in_stock", "on_display", "sold_out", "in_fridge"):
             return f"It is {'' if yes else 'not '}{name.replace('in fridge', 'in the fridge')}."
         return f"The {name} is {'yes' if yes else 'no'}." if key in ("result", "answer") else f"{name[0].upper()}{name[1:]}: {'yes' if yes else 'no'}."
@@ -104,6 +112,27 @@ def field_told(k, x):
     return f"The {name} is {x}."
 
 
+ERRORS = ["not found", "timeout", "permission denied", "invalid argument", "service unavailable", "rate limit exceeded", "unknown city", "no such user", "network error", "internal error", "out of stock",
+    "wrong format", "connection refused", "no data available", "the server did not answer", "access denied", "device offline", "invalid date", "limit reached", "not supported", "already exists", "no free places",
+    "insufficient funds", "payment declined", "the service is closed", "no results for this query", "unauthorized", "too many requests", "location not found", "item not found", "the device does not respond"]
+
+
+def failure(rng, name):
+    """A result that tells of a failure, and what is said of it. name: an argument of the call, which is named in some."""
+    e = rng.choice(ERRORS)
+    if name and len(name) < 30 and rng.random() < 0.25:
+        e = rng.choice([f"{name} not found", f"unknown: {name}", f"no data for {name}", f"{name} is not available"])
+    code = rng.choice([400, 401, 403, 404, 408, 429, 500, 503])
+    result = rng.choice([{"error": e}, {"error": e}, {"error": e}, f"Error: {e}", {"status": "error", "message": e}, {"status": "failed", "reason": e}, {"success": False, "error": e}, {"ok": False, "reason": e},
+        {"error": {"code": code, "message": e}}, {"error": e, "code": code}, {"success": False, "message": e}, {"status": "error", "error": e}, {"result": None, "error": e}])
+    return result, rng.choice([f"Sorry, that did not work: {e}.", f"Sorry, that did not work: {e}.", f"That did not work: {e}.", f"I am sorry, that failed: {e}."])
+
+
+def empty(rng):
+    """A search without a result."""
+    return rng.choice([[], [], {"results": []}, {"results": []}, "[]", None, {"items": []}, {"count": 0, "results": []}, {"total": 0, "items": []}, {"data": []}, {"data": None}, {"matches": []}, "null"]), "Nothing was found."
+
+
 def told(result):
     """What a result says, field by field, where the tool has no answer of its own."""
     if str(result) in HAPPENED:
@@ -115,6 +144,11 @@ def told(result):
     inner = next((x for x in result.values() if isinstance(x, dict)), None) if len(result) == 1 else None
     if inner:
         return told(inner)
+    thing = next((k for k in ("door", "device", "window", "lock", "light", "machine", "appliance", "gate") if isinstance(result.get(k), str)), None)
+    state = next((k for k in ("state", "status", "power") if thing and isinstance(result.get(k), str) and (result[k] in STATES or k == "power")), None)
+    if state:  # the door and that it is open in one sentence
+        rest = {k: x for k, x in result.items() if k not in (thing, state)}
+        return f"The {result[thing]} is {result[state]}." + (" " + told(rest) if rest else "")
     marks = {k: x for k, x in result.items() if k in ("status", "success", "ok", "result", "message", "done") and str(x) in DONE}
     fields = {k: x for k, x in result.items() if k not in marks}
     happened = [x for x in fields.values() if str(x) in HAPPENED] + [k for k, x in result.items() if x is True and k in HAPPENED]

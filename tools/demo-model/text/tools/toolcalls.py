@@ -7,15 +7,19 @@ import re
 
 from text.english import joined
 from text.held_out import is_held
+from text.tools.chained import PAIRS, chain
 from text.tools.everyday import EVERYDAY
 from text.tools.listed import LISTS
-from text.tools.results import told
+from text.tools.madeup import WORDED
+from text.tools.results import empty, failure, told
 from text.tools.toolset import COMMON, made_family, value
 
 FAMILIES = [*COMMON, *EVERYDAY, *(f for some in LISTS.values() for f in some)]
 
-ERRORS = ["not found", "timeout", "permission denied", "invalid argument", "service unavailable", "rate limit exceeded", "unknown city",
-    "no such user", "network error", "internal error", "out of stock", "wrong format"]
+
+class Values(list):
+    """The values of a call. side: + or - where a question of yes or no asks for it."""
+    side = ""
 
 
 class Tool:
@@ -66,13 +70,16 @@ class Tool:
         return {"type": "function", "function": function}
 
     def values(self, rng, ask):
-        """The values of the params that the wording has places for."""
-        out = []
+        """The values of the params that the wording has places for, or gives."""
+        out, fixed = Values(), getattr(ask, "fixed", {})
+        out.side = getattr(ask, "side", "")
         for i, p in enumerate(self.family.params):
-            if "{%d}" % i not in ask:
+            if i in fixed:
+                out.append(fixed[i])
+            elif "{%d}" % i not in ask:
                 out.append(None)
             elif p.enum:
-                out.append(rng.choice(p.enum))
+                out.append(rng.choice([x for x in p.enum if x not in out] or p.enum))
             else:
                 x = value(rng, p.kind)
                 while x in out and p.kind in ("city", "currency", "unitname", "language", "symbol", "airport", "station"):  # not from a city to itself
@@ -98,10 +105,14 @@ class Tool:
 def drawn(t):
     """A family, and those among which others are to be looked for: near ones, of the same list, or any."""
     r = t.rng.random()
-    if r < 0.27:
+    if r < 0.22:
         return made_family(t.rng), None
-    some = COMMON if r < 0.35 else EVERYDAY if r < 0.5 else LISTS["classics"] if r < 0.66 else t.rng.choice(list(LISTS.values()))
-    return t.rng.choice(some), some if some not in (COMMON, EVERYDAY) and t.chance(0.5) else None
+    some = COMMON if r < 0.29 else EVERYDAY if r < 0.40 else LISTS["classics"] if r < 0.52 else LISTS["daily"] if r < 0.76 else t.rng.choice(list(LISTS.values()))
+    first = t.rng.choice(some)
+    if some is LISTS["daily"] and t.chance(0.5):  # others about the same thing: set and get, create and delete; in this list no two of them do the same
+        alike = [f for f in some if f is not first and f.resembles(first)]
+        return first, alike * 4 + some
+    return first, some if some not in (COMMON, EVERYDAY) and t.chance(0.5) else None
 
 
 def offered(t, count=None):
@@ -128,8 +139,10 @@ def written(rng, result):
     if isinstance(result, str):
         return result if rng.random() < 0.8 else json.dumps(result, ensure_ascii=False)
     if isinstance(result, dict) and rng.random() < 0.2:
+        failed = {"error", "failed", False} & {x for x in result.values() if isinstance(x, (str, bool))} or "error" in result
         extra = rng.choice([("request_id", value(rng, "id")), ("source", "api"), ("cached", False), ("version", 2), ("timestamp",
-            f"20{rng.randint(24, 30)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}T10:00:00Z"), *([] if "error" in result.values() or "error" in result else [("ok", True)])])
+            f"20{rng.randint(24, 30)}-{rng.randint(1, 12):02}-{rng.randint(1, 28):02}T10:00:00Z"), *([] if failed else [("ok", True)])])
+        extra = extra if extra[0] not in result else ("source", "api")
         result = dict([extra, *result.items()]) if rng.random() < 0.4 else {**result, extra[0]: extra[1]}
     return json.dumps(result, ensure_ascii=False, separators=(",", ":") if rng.random() < 0.45 else None)
 
@@ -138,7 +151,7 @@ def shown(v):
     """A value as the user writes it."""
     if isinstance(v, bool):
         return "on" if v else "off"
-    return joined(v) if isinstance(v, list) else getattr(v, "said", v)
+    return v.said if hasattr(v, "said") else joined(v) if isinstance(v, list) else v
 
 
 UNDATED = re.compile(r"(today|tomorrow|tonight|next)\b")
@@ -148,10 +161,10 @@ def fill(ask, values):
     for i, v in enumerate(values):  # not "on tomorrow"
         if isinstance(v, str) and UNDATED.match(v):
             ask = re.sub(r"\b[Oo]n (?=\{%d\})" % i, "", ask)
-    return ask.format(*["" if v is None else shown(v) for v in values])
+    return re.sub(r"""["']("[^"]*")["']""", r"\1", ask.format(*["" if v is None else shown(v) for v in values]))  # no marks in marks
 
 
-OPEN = {"text", "message", "topic", "subject", "sentence", "word", "question", "song", "event"}  # may have any words in them
+OPEN = {"text", "message", "topic", "subject", "sentence", "word", "question", "song", "event", "book", "movie", "album", "project", "item", *WORDED}  # may have any words in them
 
 
 def later(rng, text, family):
@@ -191,21 +204,86 @@ class Script:
         self.calls([tool.call(v) for tool, v in jobs])
         texts = []
         for tool, v in jobs:
-            if self.rng.random() < 0.12:
-                e = self.rng.choice(ERRORS)
-                self.result(written(self.rng, self.rng.choice([{"error": e}, {"error": e}, f"Error: {e}", {"status": "error", "message": e}])))
-                texts.append(f"That did not work: {e}.")
+            r = self.rng.random()
+            if r < 0.1:
+                result, text = failure(self.rng, next((str(x) for x in v if isinstance(x, str)), None))
+            elif r < 0.2 and re.match(r"(search|find|list|look)", tool.name):
+                result, text = empty(self.rng)
             else:
                 result, text = tool.family.reply(self.rng, v)
                 text = told(result) if text is None else re.sub(r"\bon (?=(today|tomorrow|tonight|next (week|Monday|month))\b)", "", text)
-                self.result(written(self.rng, result))
-                texts.append(tool.done(v) if text == "Done." else text)
+                text = tool.done(v) if text == "Done." else text
+            self.result(written(self.rng, result))
+            names = [str(x) for x in v if isinstance(x, str) and len(x) < 40]
+            if names and any(t is tool and w is not v for t, w in jobs) and not any(x.lower() in text.lower() for x in names):  # which of the two it is about
+                text = f"{names[0]}: {text}"
+            texts.append(text)
         self.say(" ".join(texts))
+
+
+NAMED = set("""city name full country symbol flight code word room place station airport company team artist product ingredient plant item language food sport thing lockable openable switchable
+    machine gadget spot shopname article""".split())
+ASKING = re.compile(r"(is|are|has|have|do|does|did|was|were|can|could|will|would|any|should|am|how|[^ ]*\{)\b|[^ ]*\{", re.I)
+
+
+def twice(rng, tool):
+    """(what the user says, the calls) for the same tool twice at once, or three times; None where it cannot be said so."""
+    f = tool.family
+    if f.params[0].type == "array":
+        return None
+    alone = [x for x in f.asks if re.findall(r"\{(\d)\}", x) == ["0"] and (f.again or f.params[0].kind in NAMED)]
+    single = [x for x in alone if not (getattr(x, "side", "") and " is " in " " + x.lower() or "a {0}" in x or " it" in x)]
+    if single and rng.random() < 0.6:  # in Rome and Paris
+        ask = rng.choice(single)
+        every = [tool.values(rng, ask) for _ in range(rng.choice([2, 2, 3]))]
+        every = [x for i, x in enumerate(every) if x[0] not in [y[0] for y in every[:i]]]
+        if len(every) < 2:
+            return None
+        between = " and in " if " in {0}" in ask and len(every) == 2 and rng.random() < 0.3 else " and "
+        names = [str(shown(x[0])) for x in every]
+        return fill(ask, [between.join(names) if len(names) == 2 else joined(names)] + every[0][1:]), [(tool, x) for x in every]
+    ask = rng.choice(f.asks)
+    places = re.findall(r"\{(\d)\}", ask)
+    start = ask.find("{")
+    if not places or any(f.params[int(i)].type == "array" for i in places):
+        return None
+    v = tool.values(rng, ask)
+    tail = ask[ask.rindex("}"):]
+    if start > 3 and not ASKING.match(ask) and len(tail) < 11 and "," not in tail and not any(f.params[int(i)].kind in OPEN for i in places) and rng.random() < 0.65:
+        w = tool.values(rng, ask)  # convert 5 miles to km and 3 kg to pounds
+        if w == v:
+            return None
+        bare = ask.rstrip(" ?.!")
+        return fill(bare, v) + rng.choice([" and ", " and ", ", and ", " and also "]) + fill(bare[start - (bare[start - 1] in "$€£\"'(#"):], w) + ask[len(bare):], [(tool, v), (tool, w)]
+    other = rng.choice(f.asks)
+    w = tool.values(rng, other)
+    if w == v or not re.search(r"\{", other):
+        return None
+    one, two = fill(ask, v), fill(other, w)
+    return one + (rng.choice([" ", " Also: ", " And: "]) if one[-1] in ".?!" else rng.choice(["; ", ", and ", ". Then: ", ", also: "])) + two, [(tool, v), (tool, w)]
+
+
+def chained(t, script):
+    """A conversation whose questions take two calls, the second with what the first gave."""
+    rng = t.rng
+    pair = rng.choice(PAIRS)
+    two = [Tool(rng, f, [], False) for f in pair[:2]]
+    tools = two + [x for x in offered(t, rng.choice([1, 1, 2])) if not any(x.family.resembles(f) for f in pair[:2])]
+    listed = rng.sample(tools, len(tools))
+    specs = [x.spec(rng, rng.random() < 0.25) for x in listed]
+    for _ in range(rng.choice([1, 2, 2, 3])):
+        chain(t, script, two, pair, fill, written)
+        if rng.random() < 0.15:
+            script.user(rng.choice(["Thanks!", "Thank you.", "thx"]), False)
+            script.say("You are welcome!")
+    return script.messages, specs
 
 
 def conversation(t, rough, plain_turns, refusal):
     """(messages, tool specs). plain_turns(t) gives turns that need no tool; refusal(t) what no tool is there for."""
     rng, s = t.rng, Script(t, rough)
+    if rng.random() < 0.12:
+        return chained(t, s)
     tools = offered(t)
     listed = tools[:]
     rng.shuffle(listed)
@@ -234,14 +312,10 @@ def conversation(t, rough, plain_turns, refusal):
             given = [str(shown(x)) for x in v if x is not None]
             s.user(given[0] if len(given) == 1 else ", ".join(given[:-1]) + rng.choice([", ", " and "]) + given[-1])
             s.run([(tool, v)])
-        elif r < 0.52 and f.again and f.params[0].type != "array":  # the same tool twice at once, or three times
-            ask = rng.choice([x for x in f.asks if "{1}" not in x] or f.asks)
-            v, w = tool.values(rng, ask), tool.values(rng, ask)
-            every = [v, w] + [tool.values(rng, ask) for _ in range(rng.choice([0, 0, 1]))]
-            every = [x for i, x in enumerate(every) if x[0] not in [y[0] for y in every[:i]]]
-            s.user(fill(ask, [joined([str(shown(x[0])) for x in every])] + v[1:]))
-            s.run([(tool, x) for x in every])
-        elif r < 0.60 and len(tools) > 1:  # two tools at once
+        elif r < 0.51 and f.params and (jobs := twice(rng, tool)):  # the same tool twice at once, or three times
+            s.user(jobs[0])
+            s.run(jobs[1])
+        elif r < 0.59 and len(tools) > 1:  # two tools at once
             other = rng.choice([x for x in tools if x is not tool])
             jobs = []
             texts = []

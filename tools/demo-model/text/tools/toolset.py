@@ -8,6 +8,7 @@ import re
 from text.data.values import MESSAGES, VALUES
 from text.data.words import ADJECTIVES, CITIES, FOODS, GOODS, JOBS, LANGUAGES, NAMES, NOUNS, SURNAMES, TASKS, THINGS, TOPICS, VERBS, WORKS, any_name, invented
 from text.english import a, first_up, joined
+from text.tools.madeup import MADE, Said, name_of, title
 
 
 WORDS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+")
@@ -33,15 +34,6 @@ class Family:
     def resembles(self, other):
         """Whether both may be about the same thing, so that what one of them is asked could be meant for the other."""
         return bool(self.things & other.things)
-
-
-class Said(str):
-    """An argument that the user says in other words."""
-
-    def __new__(cls, text, said):
-        out = str.__new__(cls, text)
-        out.said = said
-        return out
 
 
 LETTERS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
@@ -133,7 +125,9 @@ def value(rng, kind):
     if kind == "food":
         return rng.choice(FOODS)
     if kind == "song":
-        return rng.choice(WORKS) if rng.random() < 0.4 else first_up(rng.choice(ADJECTIVES)) + " " + first_up(rng.choice(THINGS))
+        if rng.random() < 0.4:
+            return title(rng)
+        return rng.choice(WORKS) if rng.random() < 0.5 else first_up(rng.choice(ADJECTIVES)) + " " + first_up(rng.choice(THINGS))
     if kind == "thing":
         return rng.choice(THINGS) if rng.random() < 0.8 else invented(rng, False)
     if kind == "job":
@@ -149,6 +143,12 @@ def value(rng, kind):
         return rng.sample(GOODS, rng.randint(1, 4))
     if kind == "flag":
         return rng.random() < 0.5
+    if kind in MADE:
+        return MADE[kind](rng)
+    if kind in ("book", "movie", "album") and rng.random() < 0.4:
+        return title(rng)
+    if kind in ("event", "project") and rng.random() < 0.25:
+        return name_of(rng)
     if kind in VALUES:
         return rng.choice(VALUES[kind])
     return rng.choice(NOUNS)
@@ -161,7 +161,7 @@ _SKY_WITH = ["snow", "rain", "light rain", "heavy rain", "fog", "wind", "clear s
 
 
 def _weather(rng, v):
-    deg, sky = rng.randint(-15, 38), rng.choice(_SKY)
+    deg, sky = rng.randint(-15, 38) if rng.random() < 0.6 else round(rng.uniform(-15, 38), 1), rng.choice(_SKY)
     unit = "degrees Fahrenheit" if v[1] == "fahrenheit" else "degrees"
     if rng.random() < 0.5:
         sky = rng.choice(_SKY_WITH)
@@ -433,6 +433,9 @@ COMMON += [
 PAST = {"start": "started", "stop": "stopped", "open": "opened", "send": "sent", "print": "printed", "book": "booked", "cancel": "cancelled"}
 
 
+STATES = "open closed locked unlocked ready available active paid full empty busy free online offline connected enabled disabled delivered charging running broken occupied public private valid expired visible".split()
+
+
 def made_family(rng):
     """A tool that nobody has seen: a verb, a noun, one to three random parameters."""
     verb, noun = rng.choice("get find fetch create update delete check read count list show start stop open close send move print book cancel".split(
@@ -452,7 +455,7 @@ def made_family(rng):
     params = []
     for k in keys:
         kind, type_ = rng.choice([("word", "string"), ("name", "string"), ("id", "string"), ("city", "string"), ("int", "integer"), ("int", "number"),
-            ("date", "string"), ("word", "string")])
+            ("date", "string"), ("word", "string"), ("price", "number"), ("measure", "number"), ("sizetext", "string"), ("amounttext", "string"), ("title", "string"), ("named", "string"), ("address", "string")])
         if rng.random() < 0.1:
             k += rng.choice(["_id", "_name", "Name", "_number", "_type"])
         params.append(Param(k, type_, rng.choice([f"The {k.replace('_', ' ')}", f"{first_up(k.replace('_', ' '))} of the {noun}", ""]), kind))
@@ -474,6 +477,13 @@ def made_family(rng):
         key = r.choice([n for n in NOUNS if n not in keys and n != "error"])
         x = r.choice([value(r, "word"), value(r, "name"), _number(r), value(r, "id")])
         if verb in ("get", "find", "fetch", "check", "read", "count", "list", "show"):
+            if r.random() < 0.15:
+                x, state = r.random() < 0.5, r.choice(STATES)
+                return r.choice([{state: x}, {f"is_{state}": x}]), f"The {shown} is {'' if x else 'not '}{state}."
+            if r.random() < 0.12:
+                xs = list(dict.fromkeys(value(r, r.choice(["word", "name", "city"])) for _ in range(r.choice([2, 3, 3, 4]))))
+                return r.choice([{key + "_list": xs}, {"items": xs}, xs]), f"The {shown} has {joined(xs)}."
+            x = value(r, "price") if r.random() < 0.2 else x
             return r.choice([{key: x}, {noun: noun, key: x}]) if r.random() < 0.8 else {"result": {key: x}}, f"The {key} is {x}."
         done_so = PAST.get(verb, verb + "d")
         return r.choice([{"status": "ok"}, "ok", {"success": True}, {"result": "done"}, {"status": done_so}, {done_so: True}, done_so]), f"The {shown} is {done_so}."

@@ -29,7 +29,7 @@ const ANNOTATIONS: ReadonlySet<string> = new Set([
 
 /** Would forbid values, and are not kept to: refused in a strict schema. */
 const IGNORED: readonly string[] = [
-  ...['not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas', 'dependencies', 'multipleOf'],
+  ...['not', 'if', 'then', 'else', 'dependentRequired', 'dependentSchemas', 'dependencies'],
   ...['uniqueItems', 'contains', 'minContains', 'maxContains', 'unevaluatedItems', 'contentSchema'],
   ...['patternProperties', 'propertyNames', 'minProperties', 'maxProperties', 'unevaluatedProperties'],
   ...['$dynamicRef', '$recursiveRef', 'additionalItems'],
@@ -38,7 +38,6 @@ const IGNORED: readonly string[] = [
 /** Values of keywords of that list that ask for nothing. */
 const ASKS_NOTHING: Readonly<Record<string, readonly unknown[]>> = {
   uniqueItems: [false],
-  multipleOf: [1],
   minProperties: [0],
   minContains: [0],
   unevaluatedProperties: [true, false],

@@ -48,7 +48,7 @@ function joinAlternatives(alternatives: readonly Spelling[]): string | null {
 }
 
 /** The bounds times ten to the power of `digits`, as whole numbers that lie inside. */
-function scaledBounds({ least, most }: NumberBounds, digits: number): readonly [bigint, bigint] {
+export function scaledBounds({ least, most }: NumberBounds, digits: number): readonly [bigint, bigint] {
   const open = OPEN * 10n ** BigInt(digits)
   return [least === null ? -open : scale(least, digits, 1n), most === null ? open : scale(most, digits, -1n)]
 }
@@ -69,7 +69,7 @@ function floorOf(numerator: bigint, denominator: bigint): bigint {
 }
 
 /** A double as the decimal that it is written as. */
-function toFraction(value: number): { readonly numerator: bigint; readonly denominator: bigint } {
+export function toFraction(value: number): { readonly numerator: bigint; readonly denominator: bigint } {
   const [mantissa = '0', exponent = '0'] = String(value).split('e')
   const [whole = '0', decimals = ''] = mantissa.split('.')
   const power = Number(exponent) - decimals.length

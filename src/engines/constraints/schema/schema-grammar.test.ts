@@ -1,5 +1,6 @@
 /** Schemas as grammars: which texts they allow, by XGrammar's own matcher, and what is said of schemas that cannot be kept to. */
 import { describe, expect, it } from 'vitest'
+import { Ajv2020 } from 'ajv/dist/2020.js'
 import { z } from 'zod'
 import { separateAlternatives } from '../alternatives/separate-alternatives.ts'
 import { loadXGrammar } from '../xgrammar.ts'
@@ -197,6 +198,34 @@ describe('a grammar of a schema', () => {
   })
 })
 
+describe('multiples of a number', () => {
+  const wholes = Array.from({ length: 61 }, (_, index) => index - 30)
+  const twentieths = Array.from({ length: 121 }, (_, index) => (index - 60) / 20)
+  const numbers = [...new Set([...wholes, ...twentieths])]
+
+  it.each([
+    { type: 'integer', multipleOf: 3 },
+    { type: 'integer', multipleOf: 7, minimum: -15, maximum: 23 },
+    { type: 'integer', multipleOf: 2.5 },
+    { type: 'number', multipleOf: 0.25, exclusiveMinimum: -1.5, maximum: 12 },
+    { type: 'number', multipleOf: 0.3, minimum: 0.35 },
+    { type: 'number', multipleOf: 4, exclusiveMaximum: 8 },
+  ])('are all allowed, and nothing else: %j', async (schema) => {
+    const validate = new Ajv2020({ multipleOfPrecision: 6 }).compile(schema)
+    const valid = numbers.filter((value) => validate(value)).map(String)
+    expect(valid.length).toBeGreaterThan(2)
+    expect(await allowed(schema, numbers.map(String))).toEqual(valid)
+  })
+
+  it('may be large', async () => {
+    const schema = { type: 'integer', multipleOf: 60 }
+    expect(await allowed(schema, ['999999999960', '-120', '999999999961', '60.0', '-0', '060'])).toEqual([
+      '999999999960',
+      '-120',
+    ])
+  })
+})
+
 describe('what Zod writes', () => {
   it.each([
     ['an e-mail address', z.email(), { valid: 'a.b@c.de', invalid: 'a@b' }],
@@ -216,8 +245,21 @@ describe('a schema that cannot be kept to', () => {
 
   it.each([
     [
-      { multipleOf: 3, type: 'integer' },
-      "at /properties/a~1b/multipleOf: the keyword 'multipleOf' is not supported in a strict schema",
+      { minProperties: 3, type: 'object' },
+      "at /properties/a~1b/minProperties: the keyword 'minProperties' is not supported in a strict schema",
+    ],
+    [
+      { multipleOf: 997, type: 'integer' },
+      'at /properties/a~1b/multipleOf: multiples of 997 are not supported in a strict schema',
+    ],
+    [
+      { multipleOf: 1e9, type: 'integer' },
+      'at /properties/a~1b/multipleOf: multiples of 1000000000 are not supported in a strict schema',
+    ],
+    [{ multipleOf: 0 }, 'at /properties/a~1b/multipleOf: it must be a number above 0'],
+    [
+      { type: 'integer', multipleOf: 10, minimum: 11, maximum: 19 },
+      'at /properties/a~1b: no multiple of 10 lies between its bounds',
     ],
     [{ type: 'strin' }, 'at /properties/a~1b/type: the type "strin" does not exist'],
     [{ $ref: '#/$defs/x' }, 'at /properties/a~1b/$ref: "#/$defs/x" leads to nothing'],
@@ -258,7 +300,7 @@ describe('a schema that cannot be kept to', () => {
   })
 
   it('is taken without its keyword where it is not strict', async () => {
-    const source = schemaToGrammar({ type: 'integer', multipleOf: 3 }, { isStrict: false })
+    const source = schemaToGrammar({ type: 'integer', multipleOf: 997 }, { isStrict: false })
     expect(
       await Testings.isGrammarAcceptString(
         await Grammar.fromEBNF(await separateAlternatives(xgrammar, source)),

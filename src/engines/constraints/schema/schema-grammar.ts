@@ -10,6 +10,7 @@ import { FORMATS } from './formats.ts'
 import { addJsonRule, PLAIN, STRING_REST, writeRules } from './json-rules.ts'
 import { assertionsOf, ignoredKeyword, impliedType, isSchemaObject, type Schema } from './keywords.ts'
 import { mergeSchemas, typesOf } from './merge-schemas.ts'
+import { type Multiples, multiplesGrammar } from './multiples-grammar.ts'
 import { type Bound, integerGrammar, numberGrammar } from './number-grammar.ts'
 import { keyNotAmong, writeObject } from './object-grammar.ts'
 import { areDisjoint } from './disjoint.ts'
@@ -189,10 +190,32 @@ class SchemaConverter {
   #number(type: 'integer' | 'number', schema: Schema, path: string): string {
     const least = tightest([boundOf(schema, 'minimum', path), boundOf(schema, 'exclusiveMinimum', path)], 1)
     const most = tightest([boundOf(schema, 'maximum', path), boundOf(schema, 'exclusiveMaximum', path)], -1)
+    const { multipleOf: of = null } = schema
+    if (of !== null) {
+      if (typeof of !== 'number' || !Number.isFinite(of) || of <= 0)
+        throw new SchemaError(`${path}/multipleOf`, 'it must be a number above 0')
+      const multiples = this.#multiples({ of, isInteger: type === 'integer', bounds: { least, most } }, path)
+      if (multiples !== null) return multiples
+    }
     if (least === null && most === null) return this.#json(type)
     const grammar = (type === 'integer' ? integerGrammar : numberGrammar)({ least, most })
     if (grammar === null) throw new SchemaError(path, 'no number lies between its bounds')
     return this.#rule(grammar)
+  }
+
+  /** Null where they cannot be kept to, and need not be. @throws SchemaError in a strict schema, and where there are none */
+  #multiples(multiples: Multiples, path: string): string | null {
+    const { of } = multiples
+    try {
+      const grammar = multiplesGrammar(multiples, () => this.#newName())
+      if (grammar === null) throw new SchemaError(path, `no multiple of ${of} lies between its bounds`)
+      for (const [name, body] of grammar.rules) this.#rule(body, name)
+      return this.#rule(grammar.expression)
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      if (!this.#options.isStrict) return null
+      throw new SchemaError(`${path}/multipleOf`, `multiples of ${of} are not supported in a strict schema`)
+    }
   }
 
   #string(schema: Schema, path: string): string {
@@ -321,10 +344,9 @@ class SchemaConverter {
   }
 
   /** The name of a rule with this body. */
-  #rule(body: string): string {
+  #rule(body: string, name = this.#newName()): string {
     this.#length += body.length
     if (this.#length > MAX_GRAMMAR_LENGTH) throw new SchemaError('', 'the schema is too large')
-    const name = this.#newName()
     this.#rules.set(name, body)
     return name
   }

@@ -167,10 +167,19 @@ export const topP = () =>
 export const repetitionPenalty = () =>
   number(0, 10).describe('Makes tokens of the prompt and of the output less likely; 1.0 and 0.0 are off.')
 
-export const seed = () =>
-  integer(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER).describe(
-    'The same request with the same seed gives the same text on an idle server.',
-  )
+/** OpenAI's bound, which clients that draw 64 bits use. Of a double some of the last bits are rounded away. */
+const MAX_SEED = 2 ** 63
+
+export function seed() {
+  const error = must(`an integer between ${-MAX_SEED} and ${MAX_SEED}`)
+  return z
+    .number({ error })
+    .min(-MAX_SEED, { error })
+    .max(MAX_SEED, { error })
+    .refine(Number.isInteger, { error })
+    .meta({ type: 'integer' })
+    .describe('The same request with the same seed gives the same text on an idle server.')
+}
 
 export const priority = () =>
   integer(-100, 100).describe('Place in the queue within the tier: higher runs first.')

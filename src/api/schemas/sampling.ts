@@ -86,10 +86,15 @@ export function toSampling(body: SamplingBody): Sampling {
     topK: Math.max(body.top_k, 0),
     topP: body.top_p,
     repetitionPenalty: body.repetition_penalty === 0 ? 1 : body.repetition_penalty,
-    seed: body.seed ?? null,
+    seed: toSafeSeed(body.seed ?? null),
     ...(body.min_p !== 0 && { minP: body.min_p }),
     ...(body.presence_penalty !== 0 && { presencePenalty: body.presence_penalty }),
     ...(body.frequency_penalty !== 0 && { frequencyPenalty: body.frequency_penalty }),
     ...(logitBias.length > 0 && { logitBias }),
   }
+}
+
+/** A seed to which the number of a choice can be added, and which any remote server takes. */
+function toSafeSeed(seed: number | null): number | null {
+  return seed === null || Number.isSafeInteger(seed) ? seed : seed % Number.MAX_SAFE_INTEGER
 }

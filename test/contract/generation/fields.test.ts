@@ -55,12 +55,13 @@ const PRIORITY: Row = {
 
 const SEED: Row = {
   field: 'seed',
-  good: [null, 0, 42, -1, Number.MAX_SAFE_INTEGER],
+  good: [null, 0, 42, -1, Number.MAX_SAFE_INTEGER, 2 ** 63 - 1, -(2 ** 63)],
   bad: [
     [1.5, '1.5'],
     ['42', '"42"'],
+    [1e19, '10000000000000000000'],
   ],
-  rule: 'an integer between -9007199254740991 and 9007199254740991',
+  rule: 'an integer between -9223372036854776000 and 9223372036854776000',
 }
 
 const REPETITION_PENALTY: Row = {

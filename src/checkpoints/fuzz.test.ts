@@ -20,7 +20,7 @@ import { lengthOf } from '../../test/support/length-of.ts'
 import { StartError } from '../core/errors.ts'
 import { openGgufModel } from './gguf/gguf-file.ts'
 
-const FILES = lengthOf({ test: 150, soak: 40_000 })
+const FILES = lengthOf({ test: 60, soak: 40_000 })
 /** Of processor time, which a busy machine does not stretch. */
 const MAX_CPU_MS = 1000
 const MAX_MEMORY_MB = 512

@@ -34,7 +34,7 @@ interface TokenizationCase {
 const SERVED_MARGIN = 0.1
 
 /** Of the reference's prompts one in so many, of each kind some. */
-const EVERY = lengthOf({ test: 6, soak: 1 })
+const EVERY = lengthOf({ test: 12, soak: 1 })
 
 const root = path.resolve(import.meta.dirname, '../..')
 let folder: string

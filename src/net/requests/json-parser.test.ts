@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import fc from 'fast-check'
 import { ServiceError } from '../../core/errors.ts'
 import { JsonParser, MAX_JSON_DEPTH, MAX_JSON_NAMES, MAX_JSON_VALUES, SLICE_WORK } from './json-parser.ts'
+import { lengthOf } from '../../../test/support/length-of.ts'
 
 function parse(text: string): { value: unknown; slices: number } {
   const parser = new JsonParser(Buffer.from(text))
@@ -47,7 +48,7 @@ describe('JsonParser', () => {
         if (expected === null) expect(errorOf(text).code).toBe('malformed_json')
         else expect({ value: parse(text).value }).toEqual(expected)
       }),
-      { numRuns: 2000 },
+      { numRuns: lengthOf({ test: 500, soak: 50_000 }) },
     )
   })
 

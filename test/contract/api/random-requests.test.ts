@@ -11,8 +11,8 @@ import { lengthOf } from '../../support/length-of.ts'
 
 /** The same each time; a failure names the smallest request that shows it. */
 const SEED = 5
-const RUNS_WITH_BODY = lengthOf({ test: 40, soak: 2000 })
-const RUNS_WITHOUT_BODY = lengthOf({ test: 8, soak: 500 })
+const RUNS_WITH_BODY = lengthOf({ test: 20, soak: 2000 })
+const RUNS_WITHOUT_BODY = lengthOf({ test: 4, soak: 500 })
 
 const SECRETS = { public: null, key: KEY, admin: ADMIN_KEY } as const
 const STATUSES = [200, 400, 401, 404, 409, 429]

@@ -222,7 +222,7 @@ describe('a stream', () => {
         expect(streamedId.length).toBe(id.length)
         expect(anthropicMessage.parse(plainOf(events, showsThinking)).content).toEqual(plain.content)
       }),
-      { numRuns: lengthOf({ test: 300, soak: 10_000 }) },
+      { numRuns: lengthOf({ test: 100, soak: 10_000 }) },
     )
   })
 })

@@ -305,7 +305,7 @@ describe('the plain answer', () => {
           expect(joinDeltas(streamed)).toEqual(whole.output.map(textOf))
         },
       ),
-      { numRuns: lengthOf({ test: 200, soak: 5000 }) },
+      { numRuns: lengthOf({ test: 100, soak: 5000 }) },
     )
   })
 })

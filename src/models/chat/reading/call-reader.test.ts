@@ -16,6 +16,7 @@ import { CallReader } from './call-reader.ts'
 import { GemmaArguments } from './gemma-arguments.ts'
 import { ReasoningReader } from './reasoning-reader.ts'
 import { XmlArguments } from './xml-arguments.ts'
+import { lengthOf } from '../../../../test/support/length-of.ts'
 
 const FORMATS = {
   ...{ HERMES, LLAMA, MISTRAL_LIST, MISTRAL_NAMED, GEMMA, GEMMA_4, DEEPSEEK, DEEPSEEK_BLOCK, PHI, QWEN_XML },
@@ -358,7 +359,7 @@ describe.each(Object.entries(FORMATS))('%s', (_, format) => {
           expect(read(createReader(format, { startsInCalls }), pieces)).toEqual(whole)
         },
       ),
-      { numRuns: 500 },
+      { numRuns: lengthOf({ test: 200, soak: 10_000 }) },
     )
   })
 })
@@ -383,7 +384,7 @@ describe.each([
         const { json, isEnd } = create().read(begin + text + end)
         if (isEnd) expect(JSON.parse(json)).toBeTypeOf('object')
       }),
-      { numRuns: 1000 },
+      { numRuns: lengthOf({ test: 300, soak: 20_000 }) },
     )
   })
 })
@@ -416,7 +417,7 @@ describe('reasoning', () => {
           expect(read(createThinker(isOpen), pieces)).toEqual(read(createThinker(isOpen), [text]))
         },
       ),
-      { numRuns: 500 },
+      { numRuns: lengthOf({ test: 200, soak: 10_000 }) },
     )
   })
 })

@@ -79,9 +79,17 @@ export function toOpenAiError(error: ServiceError) {
 const NO_THREADS = { details: { error_code: 'thread_unsupported_request', unsupported: ['thread'] } } as const
 
 /** Also the shape of an error inside a stream (Anthropic's Messages API, Errors). */
-export function toAnthropicError({ message, status, param }: ServiceError, requestId: string) {
+export function toAnthropicError(failed: ServiceError, requestId: string) {
+  const { status, param, message: detail } = failed
+  const message = anthropicMessage(failed)
   const error = { type: anthropicType(status), message, ...(param === 'thread' && NO_THREADS) }
-  return { type: 'error', error, request_id: requestId, detail: message } as const
+  return { type: 'error', error, request_id: requestId, detail } as const
+}
+
+/** In Anthropic's words where Claude Code reads numbers out of them: by these it knows what to leave out of a conversation. */
+function anthropicMessage({ code, params, message }: ServiceError): string {
+  if (code !== 'context_length_exceeded') return message
+  return `prompt is too long: ${params['given']} tokens > ${params['max']} maximum`
 }
 
 interface FailedRequest {

@@ -67,6 +67,65 @@ describe('ChatTemplate', () => {
     )
   })
 
+  const assistant = (content: string): ChatMessage => ({ role: 'assistant', content })
+  const system = (content: string): ChatMessage => ({ role: 'system', content })
+  /** A system message at the beginning alone, and turns. */
+  const STRICT =
+    "{% for m in messages %}{% if m.role == 'system' and not loop.first %}{{ raise_exception('system must be first') }}{% endif %}" +
+    "{% if not loop.first and m.role == messages[loop.index0 - 1].role %}{{ raise_exception('roles must alternate') }}{% endif %}" +
+    '[{{ m.role }}]{{ m.content }}{% endfor %}'
+
+  it.each([
+    ['several system messages', [system('A'), system('B'), user('Hi')], '[system]A\n\nB[user]Hi'],
+    ['two questions in a row', [user('Hi'), user('there')], '[user]Hi\n\nthere'],
+    [
+      'a system message in between',
+      [system('A'), user('Hi'), assistant('Hello'), system('B'), user('Bye')],
+      '[system]A[user]Hi[assistant]Hello[user]B\n\nBye',
+    ],
+    [
+      'two answers in a row',
+      [user('Hi'), assistant('One'), assistant('Two'), user('Bye')],
+      '[user]Hi[assistant]One\n\nTwo[user]Bye',
+    ],
+  ])('gives a template that refuses %s the same texts in turns', (_, messages, text) => {
+    const { pieces } = createTemplate({ chatTemplate: STRICT }).render({ messages })
+    expect(pieces.join('')).toBe(text)
+  })
+
+  it('puts system texts in front of the first question where the template refuses them', () => {
+    const chatTemplate = STRICT.replace('and not loop.first', '')
+    const messages = [system('A'), user('Hi'), assistant('Hello'), system('B'), user('Bye')]
+    const { pieces } = createTemplate({ chatTemplate }).render({ messages })
+    expect(pieces.join('')).toBe('[user]A\n\nHi[assistant]Hello[user]B\n\nBye')
+  })
+
+  it('changes nothing for a template that takes the messages', () => {
+    const messages = [system('A'), system('B'), user('Hi'), user('there')]
+    const chatTemplate = '{% for m in messages %}[{{ m.role }}]{{ m.content }}{% endfor %}'
+    expect(createTemplate({ chatTemplate }).render({ messages }).pieces.join('')).toBe(
+      '[system]A[system]B[user]Hi[user]there',
+    )
+  })
+
+  it('keeps calls and results apart where it joins turns', () => {
+    const toolCalls = [{ id: 'a', name: 'f', arguments: '{}' }]
+    const messages: ChatMessage[] = [
+      system('A'),
+      system('B'),
+      user('Hi'),
+      { role: 'assistant', content: '', toolCalls },
+      { role: 'tool', content: '1', toolCallId: 'a' },
+      assistant('One'),
+      user('Bye'),
+    ]
+    const { pieces } = createTemplate({ chatTemplate: STRICT }).render({ messages })
+    expect(pieces.join('')).toBe(
+      '[system]A\n\nB[user]Hi[assistant]<tool_call>{"name": "f", "arguments": {}}</tool_call>' +
+        '[user]f returned:\n1[assistant]One[user]Bye',
+    )
+  })
+
   it('keeps noncharacters that a user wrote', () => {
     expect(
       createTemplate()

@@ -12,7 +12,8 @@ import type { ModelInfo } from '../../protocol/model-info.ts'
 import { SpecialTexts } from '../../checkpoints/tokenizers/special-texts.ts'
 import { type ChosenFormat, chooseFormat, reasoningMarkers } from './formats/choose-format.ts'
 import { toTemplateChat } from './template-messages.ts'
-import { TemplateRenderer } from './template-renderer.ts'
+import { stricterTurns } from './stricter-turns.ts'
+import { TemplateRefusal, TemplateRenderer } from './template-renderer.ts'
 
 /** For models that bring no template: ChatML, the most common one (docs/architecture.md). */
 const DEFAULT_CHAT_TEMPLATE =
@@ -50,7 +51,24 @@ export class ChatTemplate {
   /** @throws ServiceError `chat_template_failed` when the template refuses the messages. */
   render(chat: Chat): TextPrompt {
     this.#refuseTooMany(chat.messages.length)
-    return this.#guard(() => this.#render(chat))
+    return this.#guard(() => this.#renderAsTaken(chat))
+  }
+
+  /** As it is where the template takes it so. */
+  #renderAsTaken(chat: Chat): TextPrompt {
+    try {
+      return this.#render(chat)
+    } catch (refusal) {
+      if (!(refusal instanceof TemplateRefusal)) throw refusal
+      for (const messages of stricterTurns(chat.messages)) {
+        try {
+          return this.#render({ ...chat, messages })
+        } catch (error) {
+          if (!(error instanceof TemplateRefusal)) throw error
+        }
+      }
+      throw refusal
+    }
   }
 
   #render(chat: Chat): TextPrompt {

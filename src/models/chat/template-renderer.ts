@@ -33,7 +33,7 @@ export class TemplateRenderer {
 
   /**
    * @param further variables that the caller names; none of the template's own can be among them
-   * @throws Error when the template refuses the messages, or computes for too long.
+   * @throws TemplateRefusal; Error when it computes for too long.
    */
   render(variables: TemplateVariables, further: Readonly<Record<string, unknown>> = {}): string {
     const parts = variables.messages.length + (variables.tools?.length ?? 0)
@@ -46,6 +46,11 @@ export class TemplateRenderer {
     if (text.length > MAX_CHARACTERS) throw new Error(`It makes more than ${MAX_CHARACTERS} characters.`)
     return text
   }
+}
+
+/** What a template says against the messages. */
+export class TemplateRefusal extends Error {
+  override readonly name = 'TemplateRefusal'
 }
 
 class StepBudget {
@@ -71,7 +76,7 @@ const GLOBALS: Readonly<Record<string, unknown>> = {
   False: false,
   None: null,
   raise_exception: (message: string): never => {
-    throw new Error(message)
+    throw new TemplateRefusal(message)
   },
   strftime_now: (format: string): string => strftime(new Date(), format),
 }

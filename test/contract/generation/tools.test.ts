@@ -259,6 +259,13 @@ describe('reasoning', () => {
     [{ chat_template_kwargs: { enable_thinking: false } }, /<think>\n\n<\/think>\n\n$/],
     [{ reasoning_effort: 'high' }, /assistant\n$/],
     [{ reasoning_effort: 'none', chat_template_kwargs: { enable_thinking: true } }, /assistant\n$/],
+    [{ enable_thinking: false }, /<think>\n\n<\/think>\n\n$/],
+    [{ think: false }, /<think>\n\n<\/think>\n\n$/],
+    [{ thinking: { type: 'disabled' } }, /<think>\n\n<\/think>\n\n$/],
+    [{ thinking: { type: 'enabled', budget_tokens: 2000 } }, /assistant\n$/],
+    [{ reasoning: { effort: 'none' } }, /<think>\n\n<\/think>\n\n$/],
+    [{ reasoning: { enabled: false } }, /<think>\n\n<\/think>\n\n$/],
+    [{ reasoning: { effort: 'high' } }, /assistant\n$/],
   ])('is switched by %j', async (fields, end) => {
     const engine = createCaller('x', { chatTemplate: templateOf('qwen3') })
     await createTestApp({ engine }).post(URL, { messages: [ASKED], ...fields })
@@ -451,7 +458,7 @@ describe('a request that cannot be answered', () => {
     ],
     [
       { reasoning_effort: 'most' },
-      "reasoning_effort must be 'none', 'minimal', 'low', 'medium', 'high' or 'xhigh', but was \"most\".",
+      "reasoning_effort must be 'none', 'minimal', 'low', 'medium', 'high', 'xhigh' or 'max', but was \"most\".",
     ],
   ])('%j', async (fields, detail) => {
     const answer = await createTestApp().post(URL, { messages: [ASKED], ...fields })

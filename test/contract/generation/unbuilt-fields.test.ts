@@ -70,6 +70,10 @@ const CHAT_FIELDS = [
   'tool_choice',
   'parallel_tool_calls',
   'reasoning_effort',
+  'reasoning',
+  'thinking',
+  'think',
+  'enable_thinking',
   'verbosity',
   'chat_template_kwargs',
   'continue_final_message',
@@ -252,9 +256,15 @@ describe('sentences', () => {
     ],
     [
       'thinking by another name',
-      chat,
+      responses,
       { thinking: { type: 'enabled', budget_tokens: 2000 } },
       'thinking must be {"type":"disabled"}, but was an object: it is called chat_template_kwargs.enable_thinking here.',
+    ],
+    [
+      "a bound of OpenRouter's",
+      chat,
+      { reasoning: { max_tokens: 2000 } },
+      'reasoning.max_tokens must be null, but was 2000: this route cannot bound how much a model thinks.',
     ],
     [
       "a number of llama-server's",

@@ -110,8 +110,11 @@ describe('POST /v1/messages', () => {
     expect(answer.statusCode).toBe(400)
     expect(answer.json().error).toEqual({
       type: 'invalid_request_error',
-      message: "This model's maximum context length is 4096 tokens, but the prompt is 5000 tokens long.",
+      message: 'prompt is too long: 5000 tokens > 4096 maximum',
     })
+    expect(answer.json().detail).toBe(
+      "This model's maximum context length is 4096 tokens, but the prompt is 5000 tokens long.",
+    )
   })
 
   it.each([

@@ -18,11 +18,11 @@ import {
   toTemplateArguments,
   verbosityField,
 } from '../../schemas/template-arguments.ts'
+import { thinkingFields, toThinkingVariables } from '../../schemas/thinking-fields.ts'
 import type { message } from './message.ts'
 
 /** More than OpenAI's 128: agents bring those of all their servers. */
 const MAX_TOOLS = 512
-const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh'] as const
 
 const functionTool = z
   .object({
@@ -76,11 +76,7 @@ export const toolFields = () => ({
     boolean().describe('Whether an answer may have more than one call.'),
     true,
   ),
-  reasoning_effort: oneOf(EFFORTS)
-    .nullish()
-    .describe(
-      "Given to the model's template as `reasoning_effort`; `none` as `enable_thinking: false` too, any other as `true`.",
-    ),
+  ...thinkingFields(),
   verbosity: verbosityField(),
   chat_template_kwargs: templateArgumentsField(),
   continue_final_message: nullableWithDefault(
@@ -127,7 +123,7 @@ function continuesLastMessage(body: ToolBody): boolean {
 
 /** How the conversation is to be answered. */
 export function toChat(body: ToolBody): Chat {
-  const { tool_choice: given, reasoning_effort, verbosity } = body
+  const { tool_choice: given, verbosity } = body
   const choice = given ?? 'auto'
   const all = (body.tools ?? []).map(({ function: one }, index) =>
     toDefinition(one, `tools[${index}].function.parameters`),
@@ -143,7 +139,7 @@ export function toChat(body: ToolBody): Chat {
       toolChoice: typeof choice === 'object' && 'names' in choice ? choice.mode : choice,
       allowsParallelToolCalls: body.parallel_tool_calls,
     }),
-    ...toTemplateArguments({ reasoning_effort, verbosity }, body.chat_template_kwargs),
+    ...toTemplateArguments({ ...toThinkingVariables(body), verbosity }, body.chat_template_kwargs),
     ...(continuesLastMessage(body) && { continuesLastMessage: true }),
   }
 }

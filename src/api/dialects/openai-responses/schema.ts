@@ -29,6 +29,7 @@ import { longArray } from '../../schemas/parsing/long-array.ts'
 import { maxTokensOrDefault, streamOptionsField } from '../../schemas/openai-fields.ts'
 import { samplingFields } from '../../schemas/sampling.ts'
 import { templateArgumentsField } from '../../schemas/template-arguments.ts'
+import { EFFORTS } from '../../schemas/thinking-fields.ts'
 import { MAX_TOP_LOGPROBS } from '../token-logprobs.ts'
 import { input } from './input.ts'
 import { textOptions } from './text-options.ts'
@@ -53,7 +54,6 @@ const include = longArray(
   { error: must('an array of names') },
 ).describe(`\`${LOGPROBS}\` adds the log probability of each token; the others have nothing to add here.`)
 
-const EFFORTS = ['none', 'minimal', 'low', 'medium', 'high', 'xhigh', 'max'] as const
 const SUMMARIES = ['auto', 'concise', 'detailed'] as const
 const reasoningOptions = z.object(
   {

@@ -23,9 +23,10 @@ export function registerCompletionRoutes(app: FastifyInstance, deps: GenerationD
     errors: GENERATION_ERRORS,
     errorShape: 'openai',
     handler: async ({ body, context }, reply) => {
-      const { isStream, hasEcho, includeUsage, choices } = body
+      const { isStream, hasEcho, includeUsage, isUsageContinuous, choices } = body
       const open = () => Generation.open(deps, body.generation, context)
-      const options = { choices, includeUsage, topLogprobs: body.generation.topLogprobs ?? null }
+      const topLogprobs = body.generation.topLogprobs ?? null
+      const options = { choices, includeUsage, isUsageContinuous, topLogprobs }
       if (!isStream) {
         using generation = await open()
         const echoedTexts = hasEcho ? await generation.promptTexts() : null

@@ -33,7 +33,12 @@ export const stopField = () =>
     .nullish()
 
 /** Of a route whose streams may end with a chunk of usage. */
-export const usageOption = { include_usage: nullableWithDefault(boolean(), false) }
+export const usageOption = {
+  include_usage: nullableWithDefault(boolean(), false),
+  continuous_usage_stats: nullableWithDefault(boolean(), false).describe(
+    "vLLM's: with `include_usage`, the usage so far in every chunk, with the tokens of the prompt that were in the cache.",
+  ),
+}
 
 /** @param options those that the route has */
 export const streamOptionsField = <Shape extends z.ZodRawShape>(options: Shape) =>

@@ -257,6 +257,20 @@ describe('a stream', () => {
     ])
   })
 
+  it('tells the usage so far in every chunk where that is asked for', async () => {
+    const options = { include_usage: true, continuous_usage_stats: true }
+    const { chunks } = await stream({ prompt: 'hé', stream_options: options })
+    const usages = chunks.map(({ usage }) => usage)
+    // The second letter is two tokens.
+    expect(usages.map((usage) => usage?.completion_tokens)).toEqual([1, 3, 3, 3])
+    expect(usages.at(0)).toEqual({
+      prompt_tokens: 3,
+      completion_tokens: 1,
+      total_tokens: 4,
+      prompt_tokens_details: { cached_tokens: 0 },
+    })
+  })
+
   it('comes to the plain answer, whatever is asked for', async () => {
     const text = fc.string({ unit: 'grapheme', minLength: 1, maxLength: 30 })
     const one = fc.oneof(

@@ -280,7 +280,7 @@ describe('sentences', () => {
     ],
     [
       'a field of a field',
-      completions,
+      responses,
       { stream: true, stream_options: { continuous_usage_stats: true } },
       'stream_options.continuous_usage_stats must be false, but was true: this route cannot send usage in every chunk.',
     ],

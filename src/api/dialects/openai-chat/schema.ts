@@ -49,12 +49,7 @@ const chatBody = passedOnBody('ChatRequest', {
   ...toolFields(),
   n: nullableWithDefault(choices(), 1),
   stream: nullableWithDefault(boolean(), false),
-  stream_options: streamOptionsField({
-    ...usageOption,
-    continuous_usage_stats: nullableWithDefault(boolean(), false).describe(
-      "vLLM's: with `include_usage`, the usage so far in every chunk, with the tokens of the prompt that were in the cache.",
-    ),
-  }),
+  stream_options: streamOptionsField(usageOption),
   stop: stopField(),
   seed: seed().nullish(),
   priority: nullableWithDefault(priority(), 0),

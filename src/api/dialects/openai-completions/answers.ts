@@ -24,7 +24,7 @@ type Head = Pick<Generation, 'modelId' | 'createdUnixSeconds'>
 
 export interface CompletionOptions extends Pick<
   z.output<typeof completionRequest>,
-  'choices' | 'includeUsage'
+  'choices' | 'includeUsage' | 'isUsageContinuous'
 > {
   /** The text that each prompt's answers begin with; null where they do not. */
   readonly echoedTexts: readonly string[] | null
@@ -57,22 +57,30 @@ export function toCompletion(
 
 /** Chunks of OpenAI's `text_completion`. */
 export function createCompletionFrames(generation: Head, options: CompletionOptions): FrameFormat {
-  const { choices, includeUsage } = options
+  const { choices, includeUsage, isUsageContinuous } = options
   /** Of each prompt: its choices say the same number. */
   const promptTokens = new Map<number, number>()
   const lists = new Map<number, LogprobLists | null>()
   let completionTokens = 0
   let cachedTokens = 0
+  const toUsageSoFar = () => ({
+    ...toDetailedUsage({ promptTokens: sum([...promptTokens.values()]), completionTokens, cachedTokens }),
+    ...(isUsageContinuous && { prompt_tokens_details: { cached_tokens: cachedTokens } }),
+  })
   const head = toHead(generation)
   const toChunk = (choice: Chunk['choices'][number]): Chunk => ({
     ...head,
     choices: [choice],
-    ...(includeUsage && { usage: null }),
+    ...(includeUsage && { usage: isUsageContinuous ? toUsageSoFar() : null }),
   })
   const openChunk = toChunk({ index: 0, text: '', logprobs: null, finish_reason: null })
   const [frameHead, beforeText, frameTail] = splitFrame(openChunk, ['index', 'text'])
-  const textFrame = (index: number, text: string): string =>
-    text === '' ? '' : `${frameHead}${index}${beforeText}${jsonOf(text)}${frameTail}`
+  const textFrame = (index: number, text: string): string => {
+    if (text === '') return ''
+    if (includeUsage && isUsageContinuous)
+      return frame(toChunk({ index, text, logprobs: null, finish_reason: null }))
+    return `${frameHead}${index}${beforeText}${jsonOf(text)}${frameTail}`
+  }
   return {
     start: (event) => {
       promptTokens.set(Math.floor(event.index / choices), event.promptTokens)
@@ -95,12 +103,7 @@ export function createCompletionFrames(generation: Head, options: CompletionOpti
       return frame(toChunk({ index, text: '', logprobs: null, finish_reason }))
     },
     finish: () => {
-      const prompts = [...promptTokens.values()].reduce((sum, tokens) => sum + tokens, 0)
-      const last: Chunk = {
-        ...head,
-        choices: [],
-        usage: toDetailedUsage({ promptTokens: prompts, completionTokens, cachedTokens }),
-      }
+      const last: Chunk = { ...head, choices: [], usage: toUsageSoFar() }
       return (includeUsage ? frame(last) : '') + DONE_FRAME
     },
     fail: failFrames,

@@ -141,6 +141,7 @@ function toGenerationRequest(body: z.output<typeof completionBody>): GenerationR
 export const completionRequest = completionBody.transform((body) => ({
   isStream: body.stream,
   includeUsage: body.stream_options?.include_usage ?? false,
+  isUsageContinuous: body.stream_options?.continuous_usage_stats ?? false,
   choices: body.n,
   hasEcho: body.echo,
   generation: toGenerationRequest(body),

@@ -80,7 +80,7 @@ const LOADED = { any: 'thing' }
 const NESTED = [
   ['a message of a chat', UNBUILT_MESSAGE_FIELDS],
   ['a tool', UNBUILT_TOOL_FIELDS],
-  ['`stream_options` of completions', UNBUILT_STREAM_FIELDS],
+  ['`stream_options` of Responses', UNBUILT_STREAM_FIELDS],
   ['`reasoning` of Responses', UNBUILT_REASONING_FIELDS],
   ['`output_config` of Messages', UNBUILT_OUTPUT_FIELDS],
 ]

@@ -47,6 +47,13 @@ const CHAT: readonly Example[] = [
   },
 ]
 
+const RERANK = [
+  {
+    summary: 'Of an embedding or a reranking model',
+    value: { query: 'quick animals', documents: ['the quick brown fox', 'a lazy dog'] },
+  },
+]
+
 const TEXTS: readonly Example[] = [
   { summary: 'A text', value: { prompt: 'Once upon a time' } },
   { summary: 'A chat', value: { messages: [QUESTION] } },
@@ -66,12 +73,9 @@ export const REQUEST_EXAMPLES: Readonly<Record<string, readonly Example[]>> = {
   createEmbeddings: [
     { summary: 'Of an embedding model', value: { input: ['the quick brown fox', 'a lazy dog'] } },
   ],
-  rerank: [
-    {
-      summary: 'Of an embedding or a reranking model',
-      value: { query: 'quick animals', documents: ['the quick brown fox', 'a lazy dog'] },
-    },
-  ],
+  rerank: RERANK,
+  rerankV2: RERANK,
+  rerankAtRoot: RERANK,
   createCompletion: [
     { summary: 'A text', value: { prompt: 'Once upon a time', max_tokens: 32 } },
     { summary: 'Streamed', value: { prompt: 'Once upon a time', max_tokens: 32, stream: true } },

@@ -38,17 +38,26 @@ export function registerEmbeddingRoutes(app: FastifyInstance, deps: EmbeddingDep
     },
   })
 
-  addRoute(app, 'POST /v1/rerank', {
-    operationId: 'rerank',
-    summary: 'Order documents by their relevance to a query',
-    tag: 'Embeddings',
-    access: 'key',
-    generates: true,
-    body: rerankRequest,
-    maxBodyBytes: MAX_BODY_BYTES,
-    ok: rerankResponse,
-    errors: EMBEDDING_ERRORS,
-    errorShape: 'openai',
-    handler: async ({ body, context }) => toRerankResponse(await rerank(deps, context, body), body),
-  })
+  for (const { prefix, suffix } of RERANK_PREFIXES) {
+    addRoute(app, `POST ${prefix}/rerank`, {
+      operationId: `rerank${suffix}`,
+      summary: 'Order documents by their relevance to a query',
+      tag: 'Embeddings',
+      access: 'key',
+      generates: true,
+      body: rerankRequest,
+      maxBodyBytes: MAX_BODY_BYTES,
+      ok: rerankResponse,
+      errors: EMBEDDING_ERRORS,
+      errorShape: 'openai',
+      handler: async ({ body, context }) => toRerankResponse(await rerank(deps, context, body), body),
+    })
+  }
 }
+
+/** By the beginning of their path: Jina's, Cohere's second version, and that of vLLM and llama-server. */
+const RERANK_PREFIXES = [
+  { prefix: '/v1', suffix: '' },
+  { prefix: '/v2', suffix: 'V2' },
+  { prefix: '', suffix: 'AtRoot' },
+] as const

@@ -58,18 +58,24 @@ export function registerServiceRoutes(
     },
   })
 
-  addRoute(app, 'GET /v1/health', {
-    operationId: 'getHealth',
-    summary: 'Is the server up?',
-    ...PROBE,
-    ok: health,
-    handler: () => ({
-      status: 'ok',
-      version: INTERFACE_VERSION,
-      models_loaded: deps.registry.list().filter(({ state }) => state === 'ready').length,
-      uptime_seconds: (deps.clock.nowMs() - deps.startedMs) / 1000,
-    }),
-  })
+  // vLLM, SGLang and llama-server have it at the root, where their probes and load generators look.
+  for (const { prefix, suffix } of [
+    { prefix: '/v1', suffix: '' },
+    { prefix: '', suffix: 'AtRoot' },
+  ] as const) {
+    addRoute(app, `GET ${prefix}/health`, {
+      operationId: `getHealth${suffix}`,
+      summary: 'Is the server up?',
+      ...PROBE,
+      ok: health,
+      handler: () => ({
+        status: 'ok',
+        version: INTERFACE_VERSION,
+        models_loaded: deps.registry.list().filter(({ state }) => state === 'ready').length,
+        uptime_seconds: (deps.clock.nowMs() - deps.startedMs) / 1000,
+      }),
+    })
+  }
 
   addRoute(app, 'GET /v1/ready', {
     operationId: 'getReady',

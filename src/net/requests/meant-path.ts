@@ -31,7 +31,6 @@ const OTHER_PATHS: Readonly<Record<string, string>> = {
   '/ping': '/v1/health',
   '/props': '/v1/models',
   '/reranking': '/v1/rerank',
-  '/v2/rerank': '/v1/rerank',
   '/version': '/v1/health',
 }
 

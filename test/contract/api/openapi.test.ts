@@ -83,6 +83,7 @@ describe('GET /openapi.json', () => {
     expect(rows).toEqual([
       ['get', '/', 'getServer', 'public'],
       ['get', '/v1/health', 'getHealth', 'public'],
+      ['get', '/health', 'getHealthAtRoot', 'public'],
       ['get', '/v1/ready', 'getReady', 'public'],
       ['get', '/metrics', 'getMetrics', 'metricsKey'],
       ['get', '/v1/models', 'listModels', 'apiKey'],
@@ -99,6 +100,8 @@ describe('GET /openapi.json', () => {
       ['delete', '/v1/responses/{response_id}', 'deleteResponse', 'apiKey'],
       ['post', '/v1/embeddings', 'createEmbeddings', 'apiKey'],
       ['post', '/v1/rerank', 'rerank', 'apiKey'],
+      ['post', '/v2/rerank', 'rerankV2', 'apiKey'],
+      ['post', '/rerank', 'rerankAtRoot', 'apiKey'],
       ['post', '/v1/completions', 'createCompletion', 'apiKey'],
       ['post', '/v1/messages', 'createMessage', 'apiKey'],
       ['post', '/v1/messages/count_tokens', 'countMessageTokens', 'apiKey'],

@@ -15,6 +15,8 @@ const BODIES: Readonly<Record<string, object>> = {
   '/v1/embeddings': { input: 'a' },
   '/v1/admin/teams': { name: 'a' },
   '/v1/rerank': { query: 'a', documents: ['b'] },
+  '/v2/rerank': { query: 'a', documents: ['b'] },
+  '/rerank': { query: 'a', documents: ['b'] },
   '/v1/completions': { prompt: 'a' },
   '/tokenize': { prompt: 'a' },
   '/detokenize': { tokens: [1] },

@@ -298,3 +298,8 @@ describe('unknown parameters', () => {
     }
   })
 })
+
+it('takes the version that Codex adds when it lists models', async () => {
+  const { world } = caller()
+  expect((await world.call('/v1/models?client_version=0.99.0')).statusCode).toBe(200)
+})

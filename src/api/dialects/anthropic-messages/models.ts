@@ -18,6 +18,7 @@ const ID_RULE = 'the id of a model'
 export const modelQuery = z.object({ beta: z.string().optional().describe('Ignored.') })
 
 export const modelPageQuery = modelQuery.extend({
+  client_version: z.string().optional().describe("Ignored: Codex's own."),
   limit: queryInteger({ min: 1, max: MAX_PAGE_LENGTH })
     .optional()
     .describe('Models of a page; all when left out.'),

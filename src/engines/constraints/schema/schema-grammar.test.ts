@@ -309,6 +309,19 @@ describe('a schema that cannot be kept to', () => {
     ).toBe(true)
   })
 
+  const DECIMAL = '^(?!^[-+.]*$)[+-]?0*\\d*\\.?\\d*$'
+
+  it('is taken without a pattern that no grammar can have where it is not strict, and with what stands beside it', () => {
+    const plain = schemaToGrammar({ type: 'string', maxLength: 5 }, { isStrict: false })
+    const schema = { type: 'string', maxLength: 5, pattern: DECIMAL }
+    expect(schemaToGrammar(schema, { isStrict: false })).toBe(plain)
+    expect(() => schemaToGrammar({ pattern: DECIMAL }, { isStrict: true })).toThrow('lookaround')
+  })
+
+  it('is refused for a pattern that is none, strict or not', () => {
+    expect(() => schemaToGrammar({ pattern: '(' }, { isStrict: false })).toThrow('at /pattern')
+  })
+
   it.each([
     ['refers to itself', { $ref: '#/a', a: { $ref: '#/b' }, b: { $ref: '#/a' } }],
     [

@@ -257,7 +257,10 @@ class SchemaConverter {
     return this.#rule(`"\\"" ${this.#rule(rest)}`)
   }
 
-  /** A format beside it is an annotation: schema libraries write the pattern of the format there, their own wording of it. */
+  /**
+   * A format beside it is an annotation: schema libraries write the pattern of the format there, their own wording of it. A pattern
+   * that no grammar can have, with the lookaheads of Pydantic's decimals, is ignored where the schema is not strict.
+   */
   #pattern({ pattern, ...others }: Schema, path: string): string {
     const beside = ['minLength', 'maxLength'].find((keyword) => others[keyword] !== undefined)
     if (beside !== undefined && this.#options.isStrict) {
@@ -270,7 +273,9 @@ class SchemaConverter {
     try {
       return this.#rule(`"\\"" (${regexToGrammar(pattern, { isInJson: true })}) "\\""`)
     } catch (error) {
-      throw error instanceof SchemaError ? error.inside(`${path}/pattern`) : error
+      if (!(error instanceof SchemaError)) throw error
+      if (this.#options.isStrict || !isRegularExpression(pattern)) throw error.inside(`${path}/pattern`)
+      return this.#string(others, path)
     }
   }
 
@@ -389,6 +394,14 @@ function tightest(bounds: readonly (Bound | null)[], inwards: 1 | -1): Bound | n
   const tighter = (a: Bound, b: Bound): number =>
     inwards * (b.value - a.value) || Number(b.isExclusive) - Number(a.isExclusive)
   return given.toSorted(tighter)[0] ?? null
+}
+
+function isRegularExpression(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, 'u') instanceof RegExp
+  } catch {
+    return false
+  }
 }
 
 function isOfType(value: unknown, type: string): boolean {

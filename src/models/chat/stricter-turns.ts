@@ -38,7 +38,7 @@ function joinTurns(messages: readonly ChatMessage[]): readonly ChatMessage[] {
 const areOneTurn = (one: ChatMessage, next: ChatMessage): boolean =>
   one.role === next.role && one.role !== 'tool' && (one.toolCalls ?? []).length === 0
 
-function join({ parts: _, ...one }: ChatMessage, { parts: __, ...next }: ChatMessage): ChatMessage {
+function join({ parts: _own, ...one }: ChatMessage, { parts: _others, ...next }: ChatMessage): ChatMessage {
   const texts = [one.content, next.content].filter((text) => text !== '')
   const thoughts = [one.reasoning, next.reasoning].filter((text) => text !== undefined)
   return {

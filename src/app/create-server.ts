@@ -35,7 +35,7 @@ import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
 import { MemoryFit } from '../checkpoints/memory/memory-need.ts'
 import { type DownloadHooks, localModels, type OutlinedModel, outlineAll } from './start-models.ts'
 
-/** Every option of the command line in camelCase. */
+/** Every option of the command line but `--config`, in camelCase. */
 export interface ServerOptions extends ConfigOptions {
   /** Another name for `checkpoint`. */
   readonly model?: string

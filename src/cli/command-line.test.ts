@@ -33,6 +33,13 @@ describe('parseCommandLine', () => {
     expect(flagsOf(['--enable-firewall'])).toEqual({ enableFirewall: true })
   })
 
+  it('makes one list of a list that is given twice, and takes the last of anything else', () => {
+    expect(flagsOf(['--upstream', 'http://a/v1', '--upstream', 'http://b/v1,http://c/v1'])).toEqual({
+      upstream: 'http://a/v1,http://b/v1,http://c/v1',
+    })
+    expect(flagsOf(['--port', '1', '--port', '2'])).toEqual({ port: '2' })
+  })
+
   it.each(FLAG_NAMES)('knows %s', (name) => {
     const isSwitch = OPTIONS[name].kind.placeholder === null
     const words = isSwitch ? [flagName(name)] : [flagName(name), 'text']

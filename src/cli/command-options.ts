@@ -34,7 +34,12 @@ export function addConfigOption(
 ): void {
   const { kind, help } = OPTIONS[name]
   const option = new Option(flagsOf(name, kind), `${help} (${without}; ${envName(name)})`)
-  if (kind.placeholder !== null) option.argParser((text) => refuseFlagAsValue(text, option, command))
+  if (kind.placeholder !== null) {
+    option.argParser((text, before?: string) => {
+      const given = refuseFlagAsValue(text, option, command)
+      return kind.isList === true && before !== undefined ? `${before},${given}` : given
+    })
+  }
   command.addOption(option.helpGroup(`${heading}:`))
 }
 

@@ -13,6 +13,7 @@ const MIN_SECRET_LENGTH = 16
 export const secretList: ValueKind<readonly string[]> = {
   placeholder: 'keys',
   expected: 'a list of secrets, or @FILE',
+  isList: true,
   parse: (given) => Object.freeze(readSecrets(given, (text) => text.split(','))),
 }
 

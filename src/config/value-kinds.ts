@@ -11,6 +11,8 @@ export interface ValueKind<Value> {
   readonly placeholder: string | null
   /** What a value must be: a noun phrase for errors and for the comments of `ConfigOptions`. */
   readonly expected: string
+  /** Whether an option that is given twice on the command line is one list. @default the last one stands */
+  readonly isList?: boolean
   /** @throws ValueProblem */
   parse(given: unknown): Value
 }
@@ -175,6 +177,7 @@ export function list<Item>(item: ValueKind<Item>): ValueKind<readonly Item[]> {
   return {
     placeholder: `${item.placeholder},...`,
     expected: `a list, each item ${item.expected}`,
+    isList: true,
     parse: (given) => {
       const items = typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given
       if (!Array.isArray(items)) return refuse('a list', given)

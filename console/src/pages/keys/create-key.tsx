@@ -67,7 +67,7 @@ function CreateForm({ onClose, onSecret }: CreateFormProps) {
   }
   return (
     <DialogForm action="Make the key" onSubmit={create} onClose={onClose}>
-      <TextField label="Name" hint="What it is for" maxLength={100} value={name} onValue={setName} />
+      <TextField label="Name" hint="What it is for" maxLength={64} value={name} onValue={setName} />
       <SelectField label="Expires" choices={EXPIRIES} value={expiry} onValue={setExpiry} />
       <div class="two">
         <Budget label="Tokens a day" value={daily} onValue={setDaily} />

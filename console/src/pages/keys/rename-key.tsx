@@ -23,7 +23,7 @@ export function RenameKey({ of: key, onClose, onRenamed }: RenameKeyProps) {
   return (
     <Dialog title="Rename the key" onClose={onClose}>
       <DialogForm action="Rename" onSubmit={rename} onClose={onClose}>
-        <TextField label="Name" maxLength={100} value={name} onValue={setName} />
+        <TextField label="Name" maxLength={64} value={name} onValue={setName} />
       </DialogForm>
     </Dialog>
   )

@@ -37,6 +37,22 @@ function exactDistribution(logits: Float32Array, sampling: Sampling): number[] {
 }
 
 describe('Sampler', () => {
+  it.each([{}, { temperature: 0.3 }, { topK: 7 }, { topP: 0.8 }, { minP: 0.02 }, { topK: 12, topP: 0.7 }])(
+    'goes on behind tokens that were sampled before with %o',
+    (settings) => {
+      const sampling = { ...DEFAULTS, ...settings, seed: 5 }
+      const rows = Array.from({ length: 30 }, (_, row) => randomLogits(500, row))
+      const scratch = createCandidates(500)
+      const sampleAll = (sampler: Sampler, from: number): number[] =>
+        rows.slice(from).map((logits) => sampler.sample(logits.slice(), scratch))
+      const whole = sampleAll(new Sampler(sampling, NO_PROMPT), 0)
+      for (let taken = 0; taken < 30; taken++) {
+        const sampler = new Sampler(sampling, NO_PROMPT).resume(Int32Array.from(whole.slice(0, taken)))
+        expect(sampleAll(sampler, taken)).toEqual(whole.slice(taken))
+      }
+    },
+  )
+
   it.each([
     {},
     { temperature: 0.5 },

@@ -15,7 +15,7 @@ import {
   type Candidates,
 } from './candidates.ts'
 import { fastExp } from './fast-exp.ts'
-import type { Random } from './random.ts'
+import { createRandom, type Random } from './random.ts'
 
 /** What the tail weighs at most, the likeliest token weighing 1: with top_p little, as what is kept must lie in the head. */
 const LIGHT_TAIL = 0.1
@@ -49,7 +49,11 @@ interface Split {
   readonly heaviest: number
 }
 
-/** The id of a token. @throws InvariantError for logits of no distribution */
+/**
+ * The id of a token. Takes one number of `random`, so that a sequence may go on behind its tokens: further tries have a generator of
+ * their own, which that number seeds.
+ * @throws InvariantError for logits of no distribution
+ */
 export function drawFromAll(distribution: Distribution, random: Random): number {
   const { logits, head, topP, minP } = distribution
   const largest = logits[findLargest(logits)] as number
@@ -61,13 +65,17 @@ export function drawFromAll(distribution: Distribution, random: Random): number 
   if (minP > 0) return pick(head, random() * keepLikely(distribution, largest))
   head.count = 0
   const allTail = { largest, floor: largest, sum: 0, heaviest: 1 }
-  for (let i = 0; i < FIRST_TRIES; i++) {
-    const tokenId = tryToDraw(distribution, allTail, random())
+  const first = random()
+  const hit = tryToDraw(distribution, allTail, first)
+  if (hit !== null) return hit
+  const next = createRandom(Math.floor(first * 2 ** 53))
+  for (let i = 1; i < FIRST_TRIES; i++) {
+    const tokenId = tryToDraw(distribution, allTail, next())
     if (tokenId !== null) return tokenId
   }
   const split = makeSplit(distribution, largest, HEAVY_TAIL)
   for (;;) {
-    const tokenId = tryToDraw(distribution, split, random())
+    const tokenId = tryToDraw(distribution, split, next())
     if (tokenId !== null) return tokenId
   }
 }

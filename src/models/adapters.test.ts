@@ -50,9 +50,15 @@ interface Opening {
   /** Says why an adapter does not fit the engine, or null. */
   readonly whyUnfit?: (engine: Engine) => string | null
   readonly beforeAdapter?: () => Promise<void>
+  readonly clock?: VirtualClock
 }
 
-function createRegistry({ openBase, whyUnfit = () => null, beforeAdapter }: Opening = {}) {
+function createRegistry({
+  openBase,
+  whyUnfit = () => null,
+  beforeAdapter,
+  clock = new VirtualClock(),
+}: Opening = {}) {
   const engines: BaseEngine[] = []
   const openEngine: OpenEngine = async (modelId, source, hooks) => {
     if (source.kind !== 'adapter' && openBase !== undefined) return openBase()
@@ -70,7 +76,7 @@ function createRegistry({ openBase, whyUnfit = () => null, beforeAdapter }: Open
   }
   const openFallback = (): Engine =>
     new InProcessEngine({ runner: new PassthroughRunner({ maxBatchSize: 1, maxSeqLen: null }) })
-  const registry = new ModelRegistry({ openEngine, openFallback, maxQueue: 8, clock: new VirtualClock() })
+  const registry = new ModelRegistry({ openEngine, openFallback, maxQueue: 8, clock })
   return { registry, engines }
 }
 
@@ -113,7 +119,7 @@ describe('an adapter in the registry', () => {
   it.each([
     ['m', 'x', "Its base model 'x' is not registered."],
     ['m', 'm', "Its base model 'm' is itself."],
-    ['two', 'one', "Its base model 'one' takes no adapters: only a model that generates text in an engine"],
+    ['two', 'one', "Its base model 'one' is itself an adapter."],
   ])('%s is refused for the base %s', async (id, of, sentence) => {
     const { registry } = createRegistry()
     await registry.register('m', base)
@@ -182,6 +188,24 @@ describe('an adapter in the registry', () => {
     await registry.register('m', base)
     await ask(registry, 'one')
     expect(engines[2]?.asked).toEqual([1])
+  })
+
+  it('is tried again by a request where it did not fit the new base for a while', async () => {
+    let isFull = false
+    const clock = new VirtualClock()
+    const { registry, engines } = createRegistry({
+      clock,
+      whyUnfit: () => (isFull ? 'there is no memory for it.' : null),
+    })
+    await registry.register('m', base)
+    await registry.register('one', adapter)
+    isFull = true
+    await registry.register('m', base)
+    isFull = false
+    await expect(registry.acquire('one', never)).rejects.toMatchObject({ code: 'model_loading_failed' })
+    clock.advance(10_000)
+    await ask(registry, 'one')
+    expect(engines[1]?.asked).toEqual([1])
   })
 
   it('is loaded into the new base where its base is replaced while it loads', async () => {

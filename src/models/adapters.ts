@@ -8,7 +8,7 @@ import type { AdapterModelSource } from '../protocol/model-source.ts'
 import type { LoadedModel } from './loaded-model.ts'
 import type { ModelEntry } from './model-entry.ts'
 
-/** @throws StartError where the base is not registered, or is the adapter itself */
+/** @throws StartError where the base is not registered, or is the adapter itself or another one */
 export function requireBase(
   id: string,
   { base }: AdapterModelSource,
@@ -17,6 +17,7 @@ export function requireBase(
   const entry = find(base)
   if (entry === null) throw new StartError(`Its base model '${base}' is not registered.`)
   if (entry.id === id) throw new StartError(`Its base model '${base}' is itself.`)
+  if (entry.baseId !== null) throw new StartError(`Its base model '${base}' is itself an adapter.`)
   return entry
 }
 

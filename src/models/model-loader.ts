@@ -90,6 +90,7 @@ export class ModelLoader {
     entry.failure = null
     entry.loadFraction = 0
     entry.isUnloaded = false
+    entry.wakeFailedMs = null
     try {
       const work = { source, outline, findBase, mayUnload }
       while (!(await this.#loadOnce(entry, work)));

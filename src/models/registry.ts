@@ -334,6 +334,9 @@ export class ModelRegistry {
         await this.#load(entry, { source })
       } catch {
         entry.current = null
+        // As one that was unloaded and could not be loaded: a request tries again after a pause.
+        entry.isUnloaded = entry.source !== null
+        entry.wakeFailedMs = this.#options.clock.nowMs()
         void this.#loader.retire(current)
       }
     }

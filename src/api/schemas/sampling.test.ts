@@ -6,16 +6,15 @@ const PLAIN = {
   ...{ presence_penalty: 0, frequency_penalty: 0, logit_bias: {} },
 }
 
-it.each([2 ** 63, -(2 ** 63), 2 ** 53 + 2])(
+it.each([2 ** 63, -(2 ** 63), 2 ** 53 + 2, Number.MAX_SAFE_INTEGER])(
   'makes of the seed %d one whose choices have seeds of their own',
   (seed) => {
     const { seed: made } = toSampling({ ...PLAIN, seed })
     expect(Number.isSafeInteger(made)).toBe(true)
-    expect((made ?? 0) + 1).not.toBe(made)
-    expect(toSampling({ ...PLAIN, seed: seed / 2 }).seed).not.toBe(made)
+    expect(Number.isSafeInteger((made ?? 0) + 64)).toBe(true)
   },
 )
 
-it.each([0, -7, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER, null])('keeps the seed %j', (seed) => {
+it.each([0, -7, 2 ** 52, null])('keeps the seed %j', (seed) => {
   expect(toSampling({ ...PLAIN, seed }).seed).toBe(seed)
 })

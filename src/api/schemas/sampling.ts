@@ -94,7 +94,11 @@ export function toSampling(body: SamplingBody): Sampling {
   }
 }
 
+/** More than a prompt has choices. */
+const SPARE_SEEDS = 1000
+
 /** A seed to which the number of a choice can be added, and which any remote server takes. */
 function toSafeSeed(seed: number | null): number | null {
-  return seed === null || Number.isSafeInteger(seed) ? seed : seed % Number.MAX_SAFE_INTEGER
+  const largest = Number.MAX_SAFE_INTEGER - SPARE_SEEDS
+  return seed === null || Math.abs(seed) <= largest ? seed : seed % largest
 }

@@ -138,11 +138,7 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
       config = { ...config, adminKey }
     })
   } catch (error) {
-    await pool.close(0)
-    publisher.close()
-    await recorder.close()
-    await state.close()
-    await opened.close()
+    await closeAll(0)
     throw error
   }
 }

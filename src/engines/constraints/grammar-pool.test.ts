@@ -67,6 +67,21 @@ function allowedOf(reader: MaskReader): readonly number[] {
 
 const codes = (text: string): readonly number[] => [...Buffer.from(text)]
 
+describe('a text that has begun', () => {
+  it('may go on after it lost its slot, also where its thread takes no new texts', async () => {
+    const own = await openPool({ maxBatchSize: 1 })
+    const first = await start(own, costly(1))
+    const second = await start(own, costly(2))
+    // A third grammar: both threads match texts, so one of them is kept for it.
+    const third = own.prepare(YES_NO, 1)
+    expect([first, second].map(({ matcherId }) => own.isReady(matcherId))).toEqual([true, true])
+    expect(own.start(first.matcherId)).toBe(first.reader)
+    own.drop(first.matcherId)
+    own.drop(second.matcherId)
+    await third.compiled
+  })
+})
+
 describe('a text with a constraint', () => {
   it('may have a control token where that is text', async () => {
     const format = {

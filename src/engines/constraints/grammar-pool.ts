@@ -86,7 +86,9 @@ export class GrammarPool implements ConstraintCompiler {
     const entry = this.#matchers.get(matcherId)
     if (entry === undefined || entry.isLost || this.#lost.has(matcherId)) return true
     const { thread } = entry
-    return thread !== null && thread.compiling === null && !thread.isDraining
+    if (thread === null) return false
+    // One that lost its slot goes on: a thread that matches it compiles nothing, and would never be free while it waits.
+    return thread.hasOpened(matcherId) || (thread.compiling === null && !thread.isDraining)
   }
 
   /** Also for a text that lost its slot and goes on. Null where the text cannot be matched any more. */

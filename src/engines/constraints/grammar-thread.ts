@@ -68,6 +68,10 @@ export class GrammarThread {
     return this.#readers.size
   }
 
+  hasOpened(matcherId: number): boolean {
+    return this.#readers.has(matcherId)
+  }
+
   /** @param limitMs of a core, after which the thread is given up */
   compile(key: string, constraint: Constraint, limitMs: number): void {
     this.compiling = key

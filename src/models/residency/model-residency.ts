@@ -42,7 +42,6 @@ export class ModelResidency {
       try {
         // Registered anew meanwhile.
         if (!entry.isUnloaded) return
-        entry.wakeFailedMs = null
         const loading = loader.load(entry, { source: sourceOf(entry) })
         onChange()
         await loading

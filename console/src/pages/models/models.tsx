@@ -29,6 +29,8 @@ export default function Models() {
   const live = new Map((status.value?.models ?? []).map((model) => [model.id, model]))
   const loaded = useLoaded(loadList, changesOf(status.value?.models ?? []))
   usePolling(loaded)
+  // The cards come with their figures: what grew a moment later would move its buttons away from under the pointer.
+  const isStatusKnown = status.value !== null || statusError.value !== null
   const close = () => setOpen(null)
   const load = (
     <button type="button" class="button primary" onClick={() => setOpen({ kind: 'load', id: null })}>
@@ -41,7 +43,7 @@ export default function Models() {
         What this server serves. A model is replaced without losing a request.
       </PageHead>
       {!isLive.value && <Problem error={statusError.value} />}
-      <Ready loaded={loaded} what="the models">
+      <Ready loaded={isStatusKnown ? loaded : { ...loaded, value: null }} what="the models">
         {(models) =>
           models.length === 0 ? (
             <Empty title="No model is served" action={load}>

@@ -23,7 +23,7 @@ export default defineConfig(({ mode }) => {
     // and what one changes outside itself it puts back. A soak measures the memory of its own process.
     isolate: isSoak,
     // Most objects die young, and a process of many files makes many: a larger young generation is copied less often.
-    execArgv: ['--max-semi-space-size=64'],
+    execArgv: ['--min-semi-space-size=64', '--max-semi-space-size=64'],
     // A module that several projects load is transformed once, and not again in the next run.
     experimental: { fsModuleCache: true },
     maxWorkers: availableParallelism() + 1,
@@ -34,7 +34,7 @@ export default defineConfig(({ mode }) => {
   // The suites of what is stored, once more: `inject('database')` says on what. Of those over HTTP, which ask the same
   // services, a part: all of them in a soak.
   const ofPostgres = 'src/storage/postgres/postgres-*.test.ts'
-  const whatIsAsked = isSoak ? '*' : '{accounts,audit,budgets,keys,usage,usage-groups}'
+  const whatIsAsked = isSoak ? '*' : '{budgets,keys}'
   const stored = [
     ofPostgres,
     'src/{accounts,usage}/**/*.test.ts',
@@ -48,7 +48,7 @@ export default defineConfig(({ mode }) => {
   const limited = ['src/limits/*.test.ts', ofRedis, 'test/contract/accounts/distant-state.test.ts']
   const onRedis = { ...ofAll, provide: { ...ofAll.provide, sharedState: 'Redis' as const } }
   // Of accounts and limits, once more with four workers: all of them in a soak.
-  const whatWorkersShare = isSoak ? '*' : '{attempts,budgets,keys,limits}'
+  const whatWorkersShare = isSoak ? '*' : '{budgets,limits}'
   const ofWorkers = { ...ofAll, provide: { ...ofAll.provide, workers: 4 } }
   const setupFiles = ['test/support/engines/quiet-native-log.ts']
   return {

@@ -72,7 +72,7 @@ const scene = shared(async () => {
 })
 
 describe('a model that is replaced', () => {
-  const swaps = lengthOf({ test: 4, soak: 200 })
+  const swaps = lengthOf({ test: 2, soak: 200 })
 
   it(`${swaps} times under 16 streaming clients fails no request and mixes no text`, async () => {
     const { first, second } = writeModels()

@@ -10,7 +10,7 @@ import { call, startServer, temporaryFolder } from '../support/servers/server-pr
 const SLUICE = path.resolve(import.meta.dirname, '../../bin/sluice.js')
 const run = promisify(execFile)
 /** In each of them three commands run at once. */
-const ROUNDS = lengthOf({ test: 2, soak: 40 })
+const ROUNDS = lengthOf({ test: 1, soak: 40 })
 
 /** Runs `sluice` to its end; rejects when it fails. */
 async function sluice(...words: readonly string[]): Promise<string> {

@@ -144,7 +144,7 @@ describe('a draft model', () => {
     let accepted = 0
     for (const draft of [copy, noise]) {
       const runner = await openRunner(draft)
-      for (let seed = 1; seed <= lengthOf({ test: 10, soak: 400 }); seed++) {
+      for (let seed = 1; seed <= lengthOf({ test: 5, soak: 400 }); seed++) {
         const sampling = { ...GREEDY, temperature: 0.9, topP: 0.95, seed }
         const plain = drawTokens(runner, sampling, 0)
         const drafted = drawTokens(runner, sampling, 3)
@@ -153,7 +153,7 @@ describe('a draft model', () => {
       }
       runner.close()
     }
-    expect(accepted).toBeGreaterThan(25)
+    expect(accepted).toBeGreaterThan(lengthOf({ test: 12, soak: 1000 }))
   })
 
   it('stops guessing where it guesses wrong', async () => {

@@ -15,7 +15,7 @@ import type { LogWriter } from '../core/log-writer.ts'
 import { findGpus } from '../engines/llamacpp/devices/devices-process.ts'
 import { quantizeInProcess } from '../engines/llamacpp/quantize/quantize-process.ts'
 import { EngineHost, type EngineHostHooks } from '../engines/process/host/engine-host.ts'
-import { ReplicatedEngine } from '../engines/process/host/replicated-engine.ts'
+import { startReplicas } from '../engines/process/host/replicated-engine.ts'
 import type { QuantizedSize } from '../models/quantize-jobs.ts'
 import type { LoadHooks } from '../models/registry.ts'
 import type { Engine } from '../protocol/engine.ts'
@@ -61,10 +61,13 @@ export function createCheckpointOpener(deps: CheckpointOpenerDeps): OpenLocalEng
     })
     using prepared = await prepareCheckpoint(options, { ...hooks, modelId, source, progress })
     if (prepared.quantized !== null) onQuantized?.(source, prepared.quantized)
-    const onProgresses = progress.parallel(config.replicas)
-    const starting = startReplicas(onProgresses, (replicaHooks) =>
-      startReplica(config, prepared, { ...deps, modelId, signal: hooks.signal, ...replicaHooks }),
-    )
+    const starts = progress
+      .parallel(config.replicas)
+      .map(
+        (onProgress) => (signal: AbortSignal) =>
+          startReplica(config, prepared, { ...deps, modelId, signal, onProgress }),
+      )
+    const starting = startReplicas(starts, hooks.signal)
     deps.onEngineStart?.()
     const engine = await starting
     tellOfLayersLeft(engine.info(), { gpuLayers: config.gpuLayers, modelId, log })
@@ -89,25 +92,7 @@ function tellOfLayersLeft(
   log.warn({ model: modelId, gpuLayers: layers }, text)
 }
 
-type ReplicaHooks = Pick<EngineHostHooks, 'onProgress'>
-
-/** All or none: when one cannot be started, the started ones are closed. */
-async function startReplicas(
-  onProgresses: readonly EngineHostHooks['onProgress'][],
-  start: (hooks: ReplicaHooks) => Promise<Engine>,
-): Promise<Engine> {
-  const starts = onProgresses.map((onProgress) => start({ onProgress }))
-  try {
-    return new ReplicatedEngine(await Promise.all(starts))
-  } catch (error) {
-    for (const settled of await Promise.allSettled(starts)) {
-      if (settled.status === 'fulfilled') await settled.value.close()
-    }
-    throw error
-  }
-}
-
-interface ReplicaWork extends ReplicaHooks {
+interface ReplicaWork extends Pick<EngineHostHooks, 'onProgress'> {
   readonly modelId: string
   readonly log: LogWriter
   readonly onEngineChange?: (() => void) | undefined

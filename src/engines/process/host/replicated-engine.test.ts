@@ -8,7 +8,7 @@ import {
 } from '../../../../test/support/engines/scripted-engine.ts'
 import { ServiceError } from '../../../core/errors.ts'
 import type { EngineStatus, TokenizedText } from '../../../protocol/engine.ts'
-import { ReplicatedEngine } from './replicated-engine.ts'
+import { ReplicatedEngine, startReplicas } from './replicated-engine.ts'
 
 class StatedEngine extends ScriptedEngine {
   current: EngineStatus = { state: 'ready' }
@@ -174,5 +174,23 @@ describe('ReplicatedEngine', () => {
     expect(engine.status()).toEqual({ ...restarting, replicas: { all: 2, ready: 0 }, deaths: 4 })
     two.current = failed
     expect(engine.status()).toMatchObject(failed)
+  })
+})
+
+describe('replicas of which one cannot be started', () => {
+  it('are given up and closed, without waiting for those that start', async () => {
+    const started = new StatedEngine(sayOk)
+    let isClosed = false
+    started.close = async () => void (isClosed = true)
+    const starts = [
+      () => Promise.resolve(started),
+      () => Promise.reject(new Error('no memory')),
+      (signal: AbortSignal) =>
+        new Promise<never>((_, reject) =>
+          signal.addEventListener('abort', () => reject(new Error('given up')), { once: true }),
+        ),
+    ]
+    await expect(startReplicas(starts, new AbortController().signal)).rejects.toThrow('no memory')
+    expect(isClosed).toBe(true)
   })
 })

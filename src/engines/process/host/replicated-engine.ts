@@ -194,6 +194,27 @@ class Tries {
   }
 }
 
+/**
+ * All or none: when one cannot be started, those that start are given up, and the started ones are closed.
+ * @throws what the first one that could not be started throws
+ */
+export async function startReplicas(
+  starts: readonly ((signal: AbortSignal) => Promise<ReplicaEngine>)[],
+  signal: AbortSignal,
+): Promise<ReplicatedEngine> {
+  const failing = new AbortController()
+  const starting = starts.map((start) => start(AbortSignal.any([signal, failing.signal])))
+  try {
+    return new ReplicatedEngine(await Promise.all(starting))
+  } catch (error) {
+    failing.abort()
+    for (const settled of await Promise.allSettled(starting)) {
+      if (settled.status === 'fulfilled') await settled.value.close()
+    }
+    throw error
+  }
+}
+
 function stateRank({ engine }: Replica): number {
   return STATES.indexOf(engine.status().state)
 }

@@ -17,7 +17,7 @@ import type {
 } from './grammar-messages.ts'
 import { separateAlternatives } from './alternatives/separate-alternatives.ts'
 import { type GrammarSource, grammarSourceOf } from './grammar-source.ts'
-import { answerBell, MaskWriter, ringsOf, sleep } from './mask-lane.ts'
+import { answerBell, endBell, MaskWriter, ringsOf, sleep } from './mask-lane.ts'
 import { SchemaError } from './schema/schema-error.ts'
 import { ownThreadId } from './thread-cpu-time.ts'
 import { byteLevelTexts } from './token-texts.ts'
@@ -53,7 +53,11 @@ const validUtf8 = new ValidUtf8(vocabulary)
 memory.limit = MAX_GRAMMAR_BYTES
 await compilerFor(NONE_SHOWN)
 answerBell(bell, ownThreadId())
-await serve()
+try {
+  await serve()
+} finally {
+  endBell(bell)
+}
 
 /** Never returns: `await` in here only ever waits for microtasks. */
 async function serve(): Promise<never> {

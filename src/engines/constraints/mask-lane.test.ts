@@ -1,7 +1,7 @@
 /** What a step waits for: the work of a thread counts against a text, the time that it gets no core does not. */
 import { Worker } from 'node:worker_threads'
 import { afterEach, describe, expect, it } from 'vitest'
-import { createBell, createLane, MaskReader } from './mask-lane.ts'
+import { createBell, createLane, endBell, MaskReader } from './mask-lane.ts'
 
 const BUILT = new URL('../../../dist/engines/constraints/mask-lane.js', import.meta.url).href
 const VOCAB_SIZE = 64
@@ -32,6 +32,14 @@ describe('a mask', () => {
   it('is waited for while its thread gets no core', () => {
     const { reader, slowCalls } = open({ restMs: 2500 })
     expect([reader.wait(), [...reader.mask], slowCalls()]).toEqual(['open', [1, 2], 0])
+  })
+
+  it('is not waited for where its thread has ended', () => {
+    const bell = createBell()
+    let calls = 0
+    const reader = new MaskReader(createLane(VOCAB_SIZE), bell, () => calls++)
+    endBell(bell)
+    expect([reader.wait(), calls]).toEqual(['lost', 1])
   })
 
   it('whose making takes too long is given up', () => {

@@ -34,7 +34,8 @@ const RUNG = 0
 const WORKED_US = 1
 const IS_WORKING = 2
 const THREAD_ID = 3
-const BELL_WORDS = 4
+const HAS_ENDED = 4
+const BELL_WORDS = 5
 
 /** The doorbell of a thread, and what readers see of its work. */
 export function createBell(): Int32Array {
@@ -55,6 +56,11 @@ export function answerBell(bell: Int32Array, threadId: number): void {
 /** The thread that hears it; 0 before it is ready. */
 export function threadOf(bell: Int32Array): number {
   return Atomics.load(bell, THREAD_ID)
+}
+
+/** Nobody hears it any more. A step that waits for a mask cannot hear of the thread's end otherwise: it keeps its event loop. */
+export function endBell(bell: Int32Array): void {
+  Atomics.store(bell, HAS_ENDED, 1)
 }
 
 /** How often it was rung, for `sleep`. */
@@ -117,7 +123,9 @@ export class MaskReader {
       const isWorking = isBusy && Atomics.load(this.#bell, IS_WORKING) === 1
       this.#workableMs -= isWorking ? LOOK_MS : workedMs
       restMs = isBusy && !isWorking ? restMs + LOOK_MS : 0
-      if (answered === posted || (this.#workableMs > 0 && restMs < LONGEST_REST_MS)) continue
+      const mayAnswer =
+        this.#workableMs > 0 && restMs < LONGEST_REST_MS && Atomics.load(this.#bell, HAS_ENDED) === 0
+      if (answered === posted || mayAnswer) continue
       this.lose()
       this.#onTooSlow()
     }

@@ -104,7 +104,8 @@ it('are all answered', async () => {
   })
   expect(registered.status).toBe(200)
   const caller = bearer(key['key'])
-  for (const id of ['createEmbeddings', 'rerank']) await run(id, { ...caller, known: { model: 'vectors' } })
+  for (const id of ['createEmbeddings', 'rerank', 'rerankV2', 'rerankAtRoot'])
+    await run(id, { ...caller, known: { model: 'vectors' } })
   for (const id of left.keys()) await run(id, caller)
 })
 

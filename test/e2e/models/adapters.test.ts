@@ -107,7 +107,7 @@ describe('adapters', () => {
     expect(
       (await register(server, { id: 'none', base: 'one', adapter: inFolder('adapter-2') })).body,
     ).toMatchObject({
-      detail: expect.stringContaining("Its base model 'one' takes no adapters"),
+      detail: expect.stringContaining("Its base model 'one' is itself an adapter"),
     })
     expect((await unregister(server, 'one')).status).toBe(200)
     expect(await textOf(server, 'one')).toMatchObject({ error: { code: 'model_not_found' } })

@@ -89,7 +89,7 @@ async function meta(server: RunningServerProcess, id: string): Promise<Record<st
 async function register(server: RunningServerProcess, id: string, checkpoint: string): Promise<void> {
   const body = { id, checkpoint }
   const answer = await call(server, 'POST /v1/admin/models', { secret: ADMIN_KEY, body })
-  expect(answer.status).toBe(200)
+  expect(answer.status, await answer.clone().text()).toBe(200)
 }
 
 /** Begins a quantization for a client that leaves when it stands still; resolves with the quantizer's pid. */

@@ -35,7 +35,7 @@ describe('parseCommandLine', () => {
 
   it('makes one list of a list that is given twice, and takes the last of anything else', () => {
     expect(flagsOf(['--upstream', 'http://a/v1', '--upstream', 'http://b/v1,http://c/v1'])).toEqual({
-      upstream: 'http://a/v1,http://b/v1,http://c/v1',
+      upstream: 'http://a/v1\nhttp://b/v1,http://c/v1',
     })
     expect(flagsOf(['--port', '1', '--port', '2'])).toEqual({ port: '2' })
   })

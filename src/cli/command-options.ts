@@ -37,7 +37,7 @@ export function addConfigOption(
   if (kind.placeholder !== null) {
     option.argParser((text, before?: string) => {
       const given = refuseFlagAsValue(text, option, command)
-      return kind.isList === true && before !== undefined ? `${before},${given}` : given
+      return kind.isList === true && before !== undefined ? `${before}\n${given}` : given
     })
   }
   command.addOption(option.helpGroup(`${heading}:`))

@@ -29,6 +29,8 @@ describe('secretList', () => {
     const file = write(`${SECOND}\n`)
     expect(secretList.parse(`${FIRST},${file}`)).toEqual([FIRST, SECOND])
     expect(secretList.parse([FIRST, file])).toEqual([FIRST, SECOND])
+    // As the command line gives an option that is there twice.
+    expect(secretList.parse(`${file}\n${FIRST}`)).toEqual([SECOND, FIRST])
     expect(() => secretList.parse([FIRST, '@/no/such/file-of-secrets'])).toThrow('it does not exist')
     expect(() => secretList.parse(write(`${FIRST}\n@/etc/more-secrets\n`))).toThrow(
       'a line of it begins with @',

@@ -9,12 +9,12 @@ import { type ValueKind, ValueProblem } from './value-kinds.ts'
 
 const MIN_SECRET_LENGTH = 16
 
-/** Secrets between commas, or one a line in a file; an array in a file of options or in code is taken as it is. */
+/** Secrets between commas or line breaks, or one a line in a file; an array in a file of options or in code is taken as it is. */
 export const secretList: ValueKind<readonly string[]> = {
   placeholder: 'keys',
   expected: 'a list of secrets, or @FILE',
   isList: true,
-  parse: (given) => Object.freeze(readSecrets(given, (text) => text.split(','))),
+  parse: (given) => Object.freeze(readSecrets(given, (text) => text.split(/[,\n]/))),
 }
 
 /** One secret, commas included; several, each as good as the others, as the lines of a file or an array. One stays text. */
@@ -57,7 +57,9 @@ export const redisUrl: ValueKind<string> = {
 }
 
 function readSecrets(given: unknown, split: (text: string) => readonly string[]): readonly string[] {
-  if (typeof given === 'string' && given.startsWith('@')) return readSecretFile(given.slice(1))
+  // A file may have a comma in its name; several lines are several options.
+  if (typeof given === 'string' && given.startsWith('@') && !given.includes('\n'))
+    return readSecretFile(given.slice(1))
   const secrets = typeof given === 'string' ? split(given) : given
   if (!Array.isArray(secrets) || !secrets.every((item) => typeof item === 'string')) {
     throw new ValueProblem('must be text')

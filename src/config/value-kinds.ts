@@ -11,7 +11,7 @@ export interface ValueKind<Value> {
   readonly placeholder: string | null
   /** What a value must be: a noun phrase for errors and for the comments of `ConfigOptions`. */
   readonly expected: string
-  /** Whether an option that is given twice on the command line is one list. @default the last one stands */
+  /** Whether an option that is given twice on the command line is one list, its texts between line breaks. @default the last one stands */
   readonly isList?: boolean
   /** @throws ValueProblem */
   parse(given: unknown): Value
@@ -172,14 +172,14 @@ export const toggle: ValueKind<boolean> = {
   },
 }
 
-/** Items between commas, or the array of a file or of code; at least one. */
+/** Items between commas or line breaks, or the array of a file or of code; at least one. */
 export function list<Item>(item: ValueKind<Item>): ValueKind<readonly Item[]> {
   return {
     placeholder: `${item.placeholder},...`,
     expected: `a list, each item ${item.expected}`,
     isList: true,
     parse: (given) => {
-      const items = typeof given === 'string' ? given.split(',').map((part) => part.trim()) : given
+      const items = typeof given === 'string' ? given.split(/[,\n]/).map((part) => part.trim()) : given
       if (!Array.isArray(items)) return refuse('a list', given)
       return Object.freeze(items.map((part) => item.parse(part)))
     },

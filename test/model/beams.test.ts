@@ -9,10 +9,9 @@ import type { EngineEvent } from '../../src/protocol/engine-events.ts'
 import type { ModelRunner, StepPlan } from '../../src/protocol/model-runner.ts'
 import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
 import { GREEDY } from '../../src/scheduler/sequence.ts'
-import { convertCheckpoint } from '../../src/checkpoints/conversion/convert.ts'
-import { findCheckpointFiles } from '../../src/checkpoints/checkpoint-files.ts'
 import { searchWithBeams } from '../support/engines/beam-run.ts'
 import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
+import { convertToF32 } from '../support/engines/small-llama.ts'
 import { lengthOf } from '../support/length-of.ts'
 import { continueGreedily } from '../support/engines/model-run.ts'
 
@@ -77,10 +76,7 @@ const convertedPath = (checkpoint: string): string => path.join(folder, `${path.
 beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   for (const checkpoint of [SMALL_LLAMA, DEMO]) {
-    const files = { checkpoint: path.join(root, checkpoint), modelConfig: null, tokenizer: null }
-    const source = await findCheckpointFiles(files)
-    if (source.kind !== 'hugging-face') throw new Error(`${checkpoint} is a safetensors checkpoint`)
-    await convertCheckpoint({ source, tensorType: 'f32', outputPath: convertedPath(checkpoint) })
+    await convertToF32(path.join(root, checkpoint), convertedPath(checkpoint))
   }
 })
 

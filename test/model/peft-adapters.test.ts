@@ -11,7 +11,7 @@ import { readTensorData, storedTensors } from '../../src/checkpoints/gguf/gguf-t
 import { MemoryFit } from '../../src/checkpoints/memory/memory-need.ts'
 import type { LoadHooks } from '../../src/models/registry.ts'
 import type { Engine } from '../../src/protocol/engine.ts'
-import { convertSmallLlama, type SmallLlama, openSmallLlama } from '../support/engines/small-llama.ts'
+import { convertToF32, type SmallLlama, openSmallLlama } from '../support/engines/small-llama.ts'
 import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
 import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 import {
@@ -93,7 +93,7 @@ async function writeTiny(name: string): Promise<string> {
 async function openTiny(name: string): Promise<BaseModel> {
   const checkpoint = await writeTiny(name)
   const modelPath = path.join(checkpoint, 'model.gguf')
-  await convertSmallLlama(checkpoint, modelPath)
+  await convertToF32(checkpoint, modelPath)
   return { modelId: 'tiny', ...(await openGgufModel(modelPath)) }
 }
 

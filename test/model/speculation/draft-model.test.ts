@@ -12,7 +12,7 @@ import type { Sampling, SequenceOptions } from '../../../src/protocol/engine.ts'
 import type { DraftCounts } from '../../../src/protocol/engine-events.ts'
 import type { ModelRunner, StepPlan } from '../../../src/protocol/model-runner.ts'
 import { GREEDY } from '../../../src/scheduler/sequence.ts'
-import { convertSmallLlama } from '../../support/engines/small-llama.ts'
+import { convertToF32 } from '../../support/engines/small-llama.ts'
 import { engineRequest } from '../../support/engines/engine-requests.ts'
 import { lengthOf } from '../../support/length-of.ts'
 
@@ -33,7 +33,7 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   const pathOf = (name: string) => path.join(folder, `${name}.gguf`)
   ;[target, copy, noise] = [pathOf('target'), pathOf('copy'), pathOf('noise')]
-  await convertSmallLlama(path.join(root, 'test/data/small-llama'), target)
+  await convertToF32(path.join(root, 'test/data/small-llama'), target)
   await quantizeWeights({ sourcePath: target, outputPath: copy, format: 'IQ4_NL', threads: 1 }, () => {})
   await copyFile(target, noise)
   await fillWithNoise(noise)

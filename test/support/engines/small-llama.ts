@@ -47,7 +47,7 @@ export async function openSmallLlama({
   )
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
   const modelPath = path.join(folder, 'model.gguf')
-  await convertSmallLlama(checkpoint, modelPath)
+  await convertToF32(checkpoint, modelPath)
   const sizes = {
     maxBatchSize,
     maxSeqLen,
@@ -65,8 +65,8 @@ export async function openSmallLlama({
   return { modelPath, runner, engine, close }
 }
 
-export async function convertSmallLlama(checkpoint: string, outputPath: string): Promise<void> {
+export async function convertToF32(checkpoint: string, outputPath: string): Promise<void> {
   const source = await findCheckpointFiles({ checkpoint, modelConfig: null, tokenizer: null })
-  if (source.kind !== 'hugging-face') throw new Error('the small Llama is a safetensors checkpoint')
+  if (source.kind !== 'hugging-face') throw new Error(`${checkpoint} is a safetensors checkpoint`)
   await convertCheckpoint({ source, tensorType: 'f32', outputPath })
 }

@@ -223,6 +223,8 @@ function switchToWal(sqlite: SqliteDatabase): void {
 
 async function migrate<Schema>(database: SqliteKysely<Schema>, { migrations }: DatabaseKind): Promise<void> {
   const provider = { getMigrations: async () => ({ ...migrations }) }
-  const { error } = await new Migrator({ db: database, provider }).migrateToLatest()
+  // The default comparison is the locale's, whose tables take longer to load than the database to open.
+  const nameComparator = (one: string, other: string) => (one < other ? -1 : 1)
+  const { error } = await new Migrator({ db: database, provider, nameComparator }).migrateToLatest()
   if (error !== undefined) throw error
 }

@@ -35,11 +35,8 @@ export default defineConfig(({ mode }) => {
   // services, a part: all of them in a soak.
   const ofPostgres = 'src/storage/postgres/postgres-*.test.ts'
   const whatIsAsked = isSoak ? '*' : '{budgets,keys}'
-  const stored = [
-    ofPostgres,
-    'src/{accounts,usage}/**/*.test.ts',
-    `test/contract/accounts/${whatIsAsked}.test.ts`,
-  ]
+  const whatAsks = isSoak ? '{accounts,usage}/**' : '{accounts/keys,usage}'
+  const stored = [ofPostgres, `src/${whatAsks}/*.test.ts`, `test/contract/accounts/${whatIsAsked}.test.ts`]
   // Of limits: they ask the shared state, and some do not wait for a database once a permit is released.
   const notStored = ['test/contract/accounts/{attempts,concurrency,distant-state}.test.ts']
   const onPostgres = { ...ofAll, provide: { ...ofAll.provide, database: 'PostgreSQL' as const } }
@@ -50,6 +47,15 @@ export default defineConfig(({ mode }) => {
   // Of accounts and limits, once more with four workers: all of them in a soak.
   const whatWorkersShare = isSoak ? '*' : '{budgets,limits}'
   const ofWorkers = { ...ofAll, provide: { ...ofAll.provide, workers: 4 } }
+  // What starts most processes for the least that no other test sees.
+  const ofSoaks = [
+    '{pictures,docs}',
+    'quantizer-life',
+    'log-reader',
+    'models/{adapters,draft-model}',
+    'deploy/instances',
+  ]
+  const onlySoaked = isSoak ? [] : ofSoaks.map((name) => `test/{browser,e2e}/${name}.test.ts`)
   const setupFiles = ['test/support/engines/quiet-native-log.ts']
   return {
     test: {
@@ -77,7 +83,7 @@ export default defineConfig(({ mode }) => {
             // Its global set-up does not come through that cache.
             experimental: { fsModuleCache: false },
             include: ['test/browser/**/*.test.ts'],
-            exclude: CHROMIUM === null ? ['**'] : [],
+            exclude: CHROMIUM === null ? ['**'] : onlySoaked,
             globalSetup: 'test/support/browser/global-setup.ts',
           },
         },
@@ -88,6 +94,7 @@ export default defineConfig(({ mode }) => {
             ...ofProcesses,
             name: 'e2e',
             include: ['test/e2e/**/*.test.ts'],
+            exclude: onlySoaked,
             globalSetup: 'test/support/servers/converted-small-llama.ts',
           },
         },

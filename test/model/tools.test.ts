@@ -166,7 +166,7 @@ const FORMATS = TOOL_FORMATS.filter((format) => format !== 'auto')
 describe.each(FORMATS)('calls in the format %s', (format) => {
   const app = shared(() => createApp(format))
 
-  it.each(choicesOf(format).slice(0, lengthOf({ test: 2, soak: 4 })))(
+  it.each(choicesOf(format).slice(0, lengthOf({ test: 1, soak: 4 })))(
     'are made with %j, and their results are read (seed %i)',
     async (choice, seed) => {
       const { message, finish_reason: reason } = await ask(app(), { tool_choice: choice, seed })

@@ -6,7 +6,7 @@
 import { fileDownloadInfo, listFiles, modelInfo } from '@huggingface/hub'
 import { abortReason } from '../../core/concurrency/abort.ts'
 import { StartError } from '../../core/errors.ts'
-import { HubUnreachable, hubRefusal, networkFailure } from './hub-errors.ts'
+import { HubUnreachable, hubRefusal, isBrokenOff, networkFailure } from './hub-errors.ts'
 import type { HubReference } from './hub-reference.ts'
 import type { HubSettings } from './hub-settings.ts'
 
@@ -30,6 +30,9 @@ export interface HubClientOptions extends Pick<HubSettings, 'endpoint' | 'token'
   readonly silenceMs: number
 }
 
+/** A question is small, and a connection that was kept from the last one may be closed just when it is asked. */
+const MAX_ATTEMPTS = 3
+
 const COMMIT = /^[0-9a-f]{40}$/
 const HASH = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/
 
@@ -51,8 +54,8 @@ export class HubClient {
       modelInfo({ ...hub, name: repo.name, revision, additionalFields: ['sha'] }),
     )
     if (!COMMIT.test(sha)) throw this.#nonsense('a revision without a commit')
-    const files: HubFile[] = []
-    await this.#ask(async (hub) => {
+    const files = await this.#ask(async (hub) => {
+      const listed: HubFile[] = []
       for await (const entry of listFiles({ ...hub, repo, revision: sha, recursive: true })) {
         if (entry.type !== 'file') continue
         const { size, oid = '' } = entry.lfs ?? entry
@@ -60,8 +63,9 @@ export class HubClient {
         if (!HASH.test(oid) || !Number.isSafeInteger(size) || size < 0) {
           throw this.#nonsense('a file without a checksum or a size')
         }
-        files.push({ path: entry.path, size, hash: oid })
+        listed.push({ path: entry.path, size, hash: oid })
       }
+      return listed
     })
     return { commit: sha, files }
   }
@@ -93,23 +97,25 @@ export class HubClient {
     }
   }
 
-  /** Runs one of the library's functions with our address and fetch. */
+  /** Runs one of the library's functions with our address and fetch, and again where the connection breaks. */
   async #ask<Answer>(
     act: (hub: { hubUrl: string; fetch: typeof fetch }) => Promise<Answer>,
   ): Promise<Answer> {
-    const silence = new Silence(this.#options)
-    try {
-      return await act({
-        hubUrl: this.#options.endpoint,
-        fetch: (url, init) => {
-          silence.restart()
-          return this.#fetch(url, { ...init, signal: silence.signal })
-        },
-      })
-    } catch (error) {
-      throw this.#explain(error, silence)
-    } finally {
-      silence.end()
+    for (let attempt = 1; ; attempt++) {
+      const silence = new Silence(this.#options)
+      try {
+        return await act({
+          hubUrl: this.#options.endpoint,
+          fetch: (url, init) => {
+            silence.restart()
+            return this.#fetch(url, { ...init, signal: silence.signal })
+          },
+        })
+      } catch (error) {
+        if (attempt === MAX_ATTEMPTS || !isBrokenOff(error)) throw this.#explain(error, silence)
+      } finally {
+        silence.end()
+      }
     }
   }
 

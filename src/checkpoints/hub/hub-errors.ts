@@ -51,12 +51,14 @@ function hubReason({ headers }: Response): string {
   return message === '' ? '' : `: ${message.slice(0, 200).replace(/\.$/, '')}`
 }
 
+const BROKEN_OFF = 'the connection was broken off'
+
 const NETWORK_REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its name is not known',
   EAI_AGAIN: 'its name cannot be looked up now',
   ECONNREFUSED: 'the connection was refused',
-  ECONNRESET: 'the connection was broken off',
-  UND_ERR_SOCKET: 'the connection was broken off',
+  ECONNRESET: BROKEN_OFF,
+  UND_ERR_SOCKET: BROKEN_OFF,
   ETIMEDOUT: 'it did not answer in time',
   UND_ERR_CONNECT_TIMEOUT: 'it did not answer in time',
   UND_ERR_HEADERS_TIMEOUT: 'it did not answer in time',
@@ -64,10 +66,18 @@ const NETWORK_REASONS: Readonly<Record<string, string>> = {
 }
 
 export function networkFailure(endpoint: string, thrown: unknown): HubUnreachable {
+  return new HubUnreachable(`Cannot reach ${endpoint}: ${networkReason(thrown)}.`)
+}
+
+/** Whether the other side closed a connection that there was. */
+export function isBrokenOff(thrown: unknown): boolean {
+  return networkReason(thrown) === BROKEN_OFF
+}
+
+function networkReason(thrown: unknown): string {
   const cause = thrown instanceof Error && thrown.cause !== undefined ? thrown.cause : thrown
   const code = errorCode(cause)
-  const reason = code === null ? 'the connection failed' : (NETWORK_REASONS[code] ?? code)
-  return new HubUnreachable(`Cannot reach ${endpoint}: ${reason}.`)
+  return code === null ? 'the connection failed' : (NETWORK_REASONS[code] ?? code)
 }
 
 /** A failed system call on the cache; anything else is passed on as it is. */

@@ -244,6 +244,28 @@ describe('the token', () => {
   })
 })
 
+describe('a question to the Hub whose connection breaks', () => {
+  it.each(['/revision/', '/tree/', '/resolve/'])('is asked again: %s', async (route) => {
+    const hub = await startHub({ 'a.gguf': WEIGHTS })
+    let drops = 0
+    hub.behaviour.dropsRequest = ({ path: asked }) => asked.includes(route) && drops++ < 2
+    const scene = createScene(hub)
+
+    expect(hashOf(await scene.pull('hf:acme/tiny:a.gguf'))).toBe(HASH)
+    expect(drops).toBeGreaterThan(2)
+    expect(snapshot(scene)).toEqual(['a.gguf'])
+  })
+
+  it('is asked three times at most', async () => {
+    const hub = await startHub(MODEL, { dropsRequest: () => true })
+
+    expect(await createScene(hub).refusal('hf:acme/tiny')).toBe(
+      `Cannot reach ${hub.endpoint}: the connection was broken off.`,
+    )
+    expect(hub.requests).toHaveLength(3)
+  })
+})
+
 describe('a download that is cut off', () => {
   it('goes on by itself where the connection broke', async () => {
     const hub = await startHub({ 'a.gguf': WEIGHTS })

@@ -19,7 +19,7 @@ interface Operation {
   readonly responses: Record<string, { description: string; content: Record<string, unknown> }>
 }
 
-async function readDocument() {
+async function makeDocument() {
   const answer = await createTestApp().app.inject('/openapi.json')
   const document = answer.json<{
     info: { version: string }
@@ -30,6 +30,10 @@ async function readDocument() {
   }>()
   return { answer, document }
 }
+
+/** Made once: the tests only read it. */
+let made: ReturnType<typeof makeDocument> | null = null
+const readDocument = () => (made ??= makeDocument())
 
 describe('GET /openapi.json', () => {
   it('is a valid OpenAPI 3.1 document of version 1.1.1, served to anyone', async () => {

@@ -31,6 +31,8 @@ export interface HubBehaviour {
   spoilEntry: (entry: object) => object
   /** What is sent in place of a file. */
   spoil: (path: string, content: Buffer) => Buffer
+  /** Whether the connection breaks before there is an answer, as a kept one does that the Hub has just closed. */
+  dropsRequest: (request: HubRequest) => boolean
   /** After how many bytes the connection breaks; null sends all. */
   breakAfter: (request: HubRequest) => number | null
   /** Waited for before any bytes of a large file are sent. */
@@ -69,6 +71,7 @@ export async function startHub(files: HubFiles, given: Partial<HubBehaviour> = {
     largeBytes: 500,
     spoilEntry: (entry) => entry,
     spoil: (_, content) => content,
+    dropsRequest: () => false,
     breakAfter: () => null,
     beforeSending: () => Promise.resolve(),
     hasRanges: true,
@@ -98,7 +101,9 @@ export async function startHub(files: HubFiles, given: Partial<HubBehaviour> = {
     void send(response, { recorded, behaviour, name, content: contents.get(name) ?? Buffer.alloc(0) })
   })
   const endpoint = await listen((request, response) => {
-    answer(response, { recorded: record('hub', request), behaviour, contents, storage })
+    const recorded = record('hub', request)
+    if (behaviour.dropsRequest(recorded)) return void request.destroy()
+    answer(response, { recorded, behaviour, contents, storage })
   })
   const downloads = () =>
     requests.filter(({ server, range }) => server === 'storage' && range !== 'bytes=0-0')

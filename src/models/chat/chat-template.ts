@@ -34,6 +34,9 @@ export interface TemplateModel extends Pick<
   readonly toolFormat: ToolFormat
 }
 
+/** SmolLM3's template looks for tools under this name. */
+const READS_XML_TOOLS = /\bxml_tools\b/
+
 export class ChatTemplate {
   readonly #model: TemplateModel
   readonly #template: TemplateRenderer
@@ -74,7 +77,8 @@ export class ChatTemplate {
   #render(chat: Chat): TextPrompt {
     const { chatTemplate, bosText, eosText } = this.#model
     const { messages, tools } = toTemplateChat(chat, this.#chosen, chatTemplate)
-    const further = withThinking(chat.templateArguments ?? {})
+    const xmlTools = tools !== null && READS_XML_TOOLS.test(chatTemplate ?? '') ? { xml_tools: tools } : {}
+    const further = { ...xmlTools, ...withThinking(chat.templateArguments ?? {}) }
     const [mark, end] = unusedCharacters([messages, tools, further])
     const breakUp = (text: string): string => this.#specialTexts.breakUp(text, mark)
     const isContinued = chat.continuesLastMessage === true

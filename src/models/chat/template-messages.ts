@@ -41,6 +41,14 @@ export function toTemplateChat(
       const split = format.hasOneCallPerMessage === true ? splitCalls(messages) : messages
       return { messages: split.map(toToolMessage), tools: tools.length > 0 ? tools : null }
     }
+    case 'tools': {
+      const toResult = createToolMessages(format, chatTemplate)
+      const toCalled = toCalledMessage(format)
+      const written = messages.map((message) =>
+        message.role === 'tool' ? toResult(message) : toCalled(message),
+      )
+      return { messages: written, tools: tools.length > 0 ? tools : null }
+    }
     case 'calls': {
       const called = messages.map(createToolMessages(format, chatTemplate))
       const text = describe(chat, format)

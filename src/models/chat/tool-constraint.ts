@@ -109,7 +109,7 @@ function textFormat(constraint: Constraint): TagFormat {
 type CallRule = 'text-and-calls' | 'calls-first' | 'calls-only'
 
 function callFormat({ chat, format, isBegun }: CallShape, rule: CallRule): TagFormat {
-  const { list, trigger, frame } = format
+  const { list, trigger, frame, syntax } = format
   const toTag = ({ name, parameters, parametersField: field = 'tools' }: ToolDefinition): TagFormat => {
     const { begin, end } = frame(name)
     const content = format.toArgumentsFormat?.({ parameters, field }) ?? {
@@ -135,7 +135,10 @@ function callFormat({ chat, format, isBegun }: CallShape, rule: CallRule): TagFo
   }
   return {
     type: 'triggered_tags',
-    triggers: [trigger],
+    // Without a marker a call is told from other JSON by its name alone.
+    triggers: syntax.openers.includes(trigger)
+      ? [trigger]
+      : callableTools(chat).map(({ name }) => trigger + JSON.stringify(name)),
     tags: list.begin === '' ? tags : [tag(list.begin, listed(list.separator, tags), list.end)],
     at_least_one: rule === 'calls-first',
     stop_after_first: isSingle,

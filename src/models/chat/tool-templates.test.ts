@@ -219,6 +219,35 @@ describe('a template that reads tools from the system message', () => {
   })
 })
 
+describe('a template that writes tools under another name, and no calls', () => {
+  // As SmolLM3's does.
+  const template = [
+    "{% if xml_tools or python_tools %}<tools>{% for tool in xml_tools[:] %}{{ (tool | string) ~ '\\n' }}{% endfor %}</tools>",
+    '<tool_call>{% endif %}{% for message in messages %}<{{ message.role }}>{{ message.content }}{% endfor %}',
+  ].join('')
+  const call = { id: 'x', name: 'get_weather', arguments: ARGUMENTS }
+  const messages: ChatMessage[] = [
+    { role: 'user', content: 'Weather?' },
+    { role: 'assistant', content: 'So:', toolCalls: [call] },
+    { role: 'tool', content: 'grey', toolCallId: 'x' },
+  ]
+  const rest = `<user>Weather?<assistant>So:\n<tool_call>\n{"name": "get_weather", "arguments": ${ARGUMENTS}}\n</tool_call><tool>grey`
+
+  it('gets them there, and calls as the text that they were', () => {
+    const prompt = render(createModel(template), { messages, tools: TOOLS })
+
+    expect(prompt).toMatch(/^<tools>\{'type': 'function', 'function': \{'name': 'get_weather'/)
+    expect(prompt.slice(prompt.indexOf('<user>'))).toBe(rest)
+  })
+
+  it('gets none where none may be called, and those that the caller names', () => {
+    const model = createModel(template)
+    expect(render(model, { messages, tools: TOOLS, toolChoice: 'none' })).toBe(rest)
+    const templateArguments = { xml_tools: ['mine'] }
+    expect(render(model, { messages, tools: TOOLS, templateArguments })).toMatch(/^<tools>mine\n<\/tools>/)
+  })
+})
+
 describe('calls that a template takes one by one', () => {
   it('are written each with its result', () => {
     const llama = withTools.find(({ name }) => name === 'llama-3.2')?.template ?? ''

@@ -309,6 +309,14 @@ describe('what an engine is asked for', () => {
     })
   })
 
+  it.each(['llama-3.2', 'gemma-3'])('leaves JSON that names no tool alone: %s', async (name) => {
+    expect(await tagOf({}, { chatTemplate: templateOf(name) })).toMatchObject({
+      type: 'triggered_tags',
+      triggers: ['{"name": "get_weather"'],
+      tags: [{ begin: '{"name": "get_weather", "parameters": ' }],
+    })
+  })
+
   it.each([
     [{ tool_choice: 'required' }, { at_least_one: true, stop_after_first: false }],
     [

@@ -32,7 +32,7 @@ export interface ChatFormat {
   readonly toArgumentsFormat?: (schema: ArgumentSchema) => TagFormat
   /** Around all calls of an answer, and between them. */
   readonly list: CallFrame & { readonly separator: string }
-  /** What every list begins with: once it is written, a call must follow. */
+  /** What every list begins with: once it is written, a call must follow, where it is an opener; else the name of one. */
   readonly trigger: string
   /** Parts of it that some vocabularies have as control tokens, whose text an engine must be asked for. */
   readonly markers: readonly string[]

@@ -33,10 +33,10 @@ export interface FormatModel {
 }
 
 /**
- * What a template writes itself: tools, calls and results; calls and results of tools that have to be described; tools, from a
- * field of the system message, but no calls; or nothing.
+ * What a template writes itself: tools, calls and results; tools and results, but no calls; calls and results of tools that have to be
+ * described; tools, from a field of the system message, but no calls; or nothing.
  */
-type WrittenTools = 'all' | 'calls' | 'system-field' | 'nothing'
+type WrittenTools = 'all' | 'tools' | 'calls' | 'system-field' | 'nothing'
 
 export interface ChosenFormat {
   readonly format: ChatFormat
@@ -45,7 +45,7 @@ export interface ChosenFormat {
 
 export function chooseFormat({ chatTemplate, toolFormat }: FormatModel): ChosenFormat {
   const template = chatTemplate ?? ''
-  const writesTools = /\btools\b/.test(template)
+  const writesTools = /\b(?:xml_)?tools\b/.test(template)
   const writesCalls = /\btool_calls\b/.test(template)
   const named = FORMATS.filter(({ name }) => name === toolFormat)
   const candidates =
@@ -65,7 +65,7 @@ function writtenTools({ name }: ChatFormat, traits: TemplateTraits): WrittenTool
   const { template, writesTools, writesCalls } = traits
   if (isDescribed(name)) return 'nothing'
   if (!writesCalls && SYSTEM_FIELD.test(template)) return 'system-field'
-  if (writesTools) return 'all'
+  if (writesTools) return writesCalls ? 'all' : 'tools'
   return writesCalls ? 'calls' : 'nothing'
 }
 

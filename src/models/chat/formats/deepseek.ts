@@ -23,7 +23,6 @@ const SHARED = {
     openers: [LIST, CALL],
     separators: ['```', CALL_END],
     closers: [LIST_END],
-    mayBeBare: false,
     named: {
       whole: new RegExp(
         `^(?:${CALL}\\s*)?(?:function${SEPARATOR})?([\\w.-]+)(?:${SEPARATOR}|\\s*\`\`\`json)\\s*(?=\\{)`,

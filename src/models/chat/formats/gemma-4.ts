@@ -17,7 +17,6 @@ export const GEMMA_4: ChatFormat = {
   syntax: {
     openers: ['<|tool_call>'],
     closers: ['<tool_call|>'],
-    mayBeBare: false,
     named: {
       whole: /^call:([\w.:/-]+)(?=\{)/,
       beginning: /^c(?:a(?:l(?:l(?::[\w.:/-]*)?)?)?)?$/,

@@ -12,7 +12,7 @@ import type { ChatFormat } from './chat-format.ts'
 export const GEMMA: ChatFormat = {
   name: 'gemma',
   isOf: (template) => template.includes('<start_of_turn>'),
-  syntax: { openers: ['```json', '```tool_code', '```tool_call'], closers: ['```'], mayBeBare: true },
+  syntax: { openers: ['```json', '```tool_code', '```tool_call'], closers: ['```'], bare: ['{', '['] },
   frame: (name) => ({ begin: `{"name": ${JSON.stringify(name)}, "parameters": `, end: '}' }),
   list: { begin: '', separator: '\n', end: '' },
   trigger: '{"name": ',

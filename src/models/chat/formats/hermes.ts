@@ -11,7 +11,7 @@ export const HERMES: ChatFormat = {
   name: 'hermes',
   // GLM 4.5 puts arguments into tags of their own.
   isOf: (template) => template.includes('<tool_call>') && !template.includes('<arg_key>'),
-  syntax: { openers: ['<tool_call>'], closers: ['</tool_call>'], mayBeBare: false },
+  syntax: { openers: ['<tool_call>'], closers: ['</tool_call>'] },
   frame: (name) => ({
     begin: `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": `,
     end: '}\n</tool_call>',

@@ -12,7 +12,7 @@ export const JSON_FORMAT: ChatFormat = {
   syntax: {
     openers: ['<tool_call>', '```json', '```tool_call'],
     closers: ['</tool_call>', '```'],
-    mayBeBare: true,
+    bare: ['{', '['],
   },
   frame: (name) => ({
     begin: `<tool_call>{"name": ${JSON.stringify(name)}, "arguments": `,

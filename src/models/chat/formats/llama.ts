@@ -11,7 +11,7 @@ export const LLAMA: ChatFormat = {
   isOf: (template) =>
     template.includes('<|python_tag|>') ||
     (template.includes('<|start_header_id|>') && template.includes('"parameters"')),
-  syntax: { openers: ['<|python_tag|>'], closers: [], mayBeBare: true },
+  syntax: { openers: ['<|python_tag|>'], closers: [], bare: ['{', '['] },
   frame: (name) => ({ begin: `{"name": ${JSON.stringify(name)}, "parameters": `, end: '}' }),
   list: { begin: '', separator: '; ', end: '' },
   trigger: '{"name": ',

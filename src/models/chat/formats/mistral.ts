@@ -9,7 +9,7 @@ import type { ChatFormat } from './chat-format.ts'
 
 const SHARED = {
   name: 'mistral',
-  syntax: { openers: ['[TOOL_CALLS]'], closers: [], mayBeBare: false },
+  syntax: { openers: ['[TOOL_CALLS]'], closers: [] },
   trigger: '[TOOL_CALLS]',
   markers: ['[TOOL_CALLS]', '[ARGS]', '[CALL_ID]'],
   hasShortIds: true,

@@ -10,7 +10,7 @@ export const PHI: ChatFormat = {
   name: 'phi',
   isOf: (template) =>
     template.includes('<|/tool|>') || (template.includes('functools[') && template.includes('<|end|>')),
-  syntax: { openers: ['<|tool_call|>', 'functools'], closers: ['<|/tool_call|>'], mayBeBare: false },
+  syntax: { openers: ['<|tool_call|>', 'functools'], closers: ['<|/tool_call|>'] },
   frame: (name) => ({
     begin: `<|tool_call|>{"name": ${JSON.stringify(name)}, "arguments": `,
     end: '}<|/tool_call|>',

@@ -20,7 +20,8 @@ export const QWEN_XML: ChatFormat = {
   syntax: {
     openers: ['<tool_call>'],
     closers: ['</tool_call>'],
-    mayBeBare: false,
+    // Qwen3-Coder leaves the tag out now and then, behind text more than elsewhere.
+    bare: ['<function='],
     named: {
       whole: /^<function=([\w.:/-]+)>/,
       beginning: /^<(?:f(?:u(?:n(?:c(?:t(?:i(?:o(?:n(?:=[\w.:/-]*)?)?)?)?)?)?)?)?)?$/,

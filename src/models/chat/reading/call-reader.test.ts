@@ -91,6 +91,17 @@ describe('calls are read as', () => {
     ['LLAMA', '<|python_tag|>{"name": "get_weather", "parameters": {"city": "Rome"}}', [WEATHER]],
     [
       'LLAMA',
+      'Let me check.\n\n{"name": "get_weather", "parameters": {"city": "Rome"}}',
+      ['Let me check.', WEATHER],
+    ],
+    [
+      'LLAMA',
+      '{"name": "get_weather", "parameters": {"city": "Rome"}}\n{"temperature": 20} [Note: x]',
+      [WEATHER, '{"temperature": 20} [Note: x]'],
+    ],
+    ['LLAMA', '{"name": "f", "parameters": {}} [Note: x]', ['call f: {}', '[Note: x]']],
+    [
+      'LLAMA',
       '{"type": "function", "name": "get_weather", "parameters": {"city": "Rome"}}; {"name": "f", "parameters": {}}',
       [WEATHER, 'call f: {}'],
     ],
@@ -146,6 +157,12 @@ describe('calls are read as', () => {
       ['call f: {"city": "<parameter=a>\\n1</parameter>\\n</p>\\n</parameter> "}'],
     ],
     [
+      'QWEN_XML',
+      'So:\n\n<function=get_weather>\n<parameter=city>\nRome\n</parameter>\n</function>\n</tool_call>\nDone.',
+      ['So:', WEATHER, 'Done.'],
+    ],
+    ['QWEN_XML', '<function=f>\n</function>', ['call f: {}']],
+    [
       'GEMMA_4',
       '<|tool_call>call:get_weather{city:<|"|>Rome<|"|>}<tool_call|><|tool_call>call:f{}<tool_call|>',
       [WEATHER, 'call f: {}'],
@@ -169,6 +186,7 @@ describe('what is no call stays text', () => {
     ['HERMES', 'a <b> c <tool_cal'],
     ['LLAMA', '{"name": "Bob", "age": 3}'],
     ['LLAMA', '{"title": "x"} [1]'],
+    ['LLAMA', 'Sure:\n[\n  {"name": "Bob", "age": 3},\n  {"name": "Eve"}\n]\n[1] A note.'],
     ['LLAMA', 'Use {"name": "f", "parameters": {}} so.'],
     ['MISTRAL_LIST', '[TOOL_CALLS] none'],
     ['MISTRAL_NAMED', '[TOOL_CALLS]unknown[ARGS]{}'],
@@ -178,6 +196,7 @@ describe('what is no call stays text', () => {
     ['PHI', 'functools.partial(f)'],
     ['QWEN_XML', '<tool_call>\n<function=unknown>\n</function>\n</tool_call>'],
     ['QWEN_XML', 'Use <function=f> so.'],
+    ['QWEN_XML', 'Or\n<function=unknown>\n<fun'],
     ['GEMMA_4', '<|tool_call>call:unknown{}<tool_call|>'],
     ['JSON_FORMAT', '{"name": ["f"]}'],
     ['JSON_FORMAT', ''],

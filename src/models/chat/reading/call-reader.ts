@@ -22,8 +22,8 @@ export interface CallSyntax {
   readonly separators?: readonly string[]
   /** @default `name[ARGS]{…}` */
   readonly named?: NamedCall
-  /** Whether an answer may begin with calls without an opener. */
-  readonly mayBeBare: boolean
+  /** What calls may begin with that have no opener but begin a line. @default none */
+  readonly bare?: readonly string[]
 }
 
 /** A call that is a name and then its arguments. */
@@ -113,14 +113,12 @@ export class CallReader implements PartReader {
   }
 
   #readText(): boolean {
-    const { openers, mayBeBare } = this.#options.syntax
+    const { openers } = this.#options.syntax
     const buffer = this.#buffer
-    const content = buffer.trimStart()
-    if (content === '') return false
-    if (this.#isAtStart && mayBeBare && (content.startsWith('{') || content.startsWith('['))) {
-      return this.#enterList(buffer.length - content.length)
-    }
-    const found = firstOf(buffer, openers)
+    if (buffer.trimStart() === '') return false
+    const opened = firstOf(buffer, openers)
+    const bare = this.#findBare()
+    const found = opened === null || (bare !== null && bare.index < opened.index) ? bare : opened
     if (found === null) return this.#releaseText()
     const before = buffer.slice(0, found.index)
     const kept = before.trimEnd()
@@ -129,10 +127,22 @@ export class CallReader implements PartReader {
     return this.#enterList(found.index - kept.length + found.marker.length)
   }
 
-  /** Gives all but what may become an opener, and white space in front of one. */
+  /** The white space in front of a call that begins a line. */
+  #findBare(): Marker | null {
+    const { bare = [] } = this.#options.syntax
+    for (const { index, 0: marker } of this.#buffer.matchAll(LINE_STARTS)) {
+      const content = this.#buffer.slice(index + marker.length)
+      const beginsLine = this.#isAtStart || marker.startsWith('\n')
+      if (beginsLine && bare.some((one) => content.startsWith(one))) return { index, marker }
+    }
+    return null
+  }
+
+  /** Gives all but what may become the beginning of a call, and white space in front of it. */
   #releaseText(): boolean {
     const buffer = this.#buffer
-    const open = openMarkerLength(buffer, this.#options.syntax.openers)
+    const { openers, bare = [] } = this.#options.syntax
+    const open = openMarkerLength(buffer, [...openers, ...bare])
     const ready = buffer.slice(0, buffer.length - open).trimEnd()
     this.#giveText(ready)
     this.#buffer = buffer.slice(ready.length)
@@ -164,6 +174,8 @@ export class CallReader implements PartReader {
       if (openMarkerLength(content, [...closers, ...openers, ...separators]) === content.length) return false
     }
     const first = content.charAt(0)
+    // Behind a call it may be no second one, and is text then.
+    if (first === '{' || first === '[') this.#raw ??= ''
     if (first === '{') {
       this.#consume(content)
       this.#object = new CallObject(this.#callEvents)
@@ -273,8 +285,15 @@ export class CallReader implements PartReader {
 /** Between the calls of a list, and around it. */
 const LIST_MARK = /[[\],;]/
 
-function firstOf(text: string, markers: readonly string[]): { index: number; marker: string } | null {
-  let first: { index: number; marker: string } | null = null
+const LINE_STARTS = /(?:^|\n)\s*/g
+
+interface Marker {
+  readonly index: number
+  readonly marker: string
+}
+
+function firstOf(text: string, markers: readonly string[]): Marker | null {
+  let first: Marker | null = null
   for (const marker of markers) {
     const index = text.indexOf(marker)
     if (index === -1) continue

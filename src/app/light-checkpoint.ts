@@ -28,7 +28,7 @@ export async function openLightCheckpoint(
   const { modelConfig, tokenizer, quantization, maxSeqLen, kvCacheTokens, maxBatchSize } = config
   const log = createErrorLog(onError)
   const id = config.modelId ?? checkpointName(given.checkpoint)
-  const checkpoint = await localCheckpoint(given.checkpoint, { signal })
+  const checkpoint = await localCheckpoint(given.checkpoint, { signal, checksConfig: modelConfig === null })
   const source = { checkpoint, modelConfig, tokenizer, quantization }
   const outline = await outlineCheckpoint(source, { maxSeqLen, kvCacheTokens, signal })
   const openLocal = createCheckpointOpener({ config, log, memory: new MemoryFit(availableMemoryBytes) })

@@ -73,7 +73,8 @@ async function downloaded(
   options: Parameters<typeof localCheckpoint>[1],
 ): Promise<LocalModel> {
   const { draftCheckpoint: draft } = source
-  const checkpoint = await localCheckpoint(source.checkpoint, options)
+  const checksConfig = source.modelConfig === null
+  const checkpoint = await localCheckpoint(source.checkpoint, { ...options, checksConfig })
   const draftCheckpoint = draft === null ? null : await localCheckpoint(draft, options)
   return { ...model, source: { ...source, checkpoint, draftCheckpoint } }
 }

@@ -103,7 +103,9 @@ export async function prepareCheckpoint(
   const { modelId, source, progress, signal } = work
   const { log } = options
   const onProgress = progress.step(DOWNLOAD_SHARE)
-  const checkpoint = await localCheckpointLogged(source.checkpoint, { modelId, log, signal, onProgress })
+  const checksConfig = source.modelConfig === null
+  const pulling = { modelId, log, signal, onProgress, checksConfig }
+  const checkpoint = await localCheckpointLogged(source.checkpoint, pulling)
   const local = { ...work, source: { ...source, checkpoint } }
   const pull = { modelId, log, signal }
   const draft = await findDraft(source, pull)

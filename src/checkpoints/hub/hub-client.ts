@@ -4,6 +4,7 @@
  * only, never to the address of a redirect.
  */
 import { fileDownloadInfo, listFiles, modelInfo } from '@huggingface/hub'
+import { setTimeout as pause } from 'node:timers/promises'
 import { abortReason } from '../../core/concurrency/abort.ts'
 import { StartError } from '../../core/errors.ts'
 import { HubUnreachable, hubRefusal, isBrokenOff, networkFailure } from './hub-errors.ts'
@@ -28,9 +29,11 @@ export interface HubClientOptions extends Pick<HubSettings, 'endpoint' | 'token'
   readonly signal: AbortSignal
   /** How long the Hub may take to answer, or be silent while it sends. */
   readonly silenceMs: number
+  /** Before a question is asked again of a Hub that has trouble; twice as long before the third time. */
+  readonly retryPauseMs: number
 }
 
-/** A question is small, and a connection that was kept from the last one may be closed just when it is asked. */
+/** Of a question, which is small. */
 const MAX_ATTEMPTS = 3
 
 const COMMIT = /^[0-9a-f]{40}$/
@@ -97,10 +100,14 @@ export class HubClient {
     }
   }
 
-  /** Runs one of the library's functions with our address and fetch, and again where the connection breaks. */
+  /**
+   * Runs one of the library's functions with our address and fetch. Again at once where the connection breaks, as one does that was kept
+   * and is closed just then; after a pause where the Hub answers that it cannot now.
+   */
   async #ask<Answer>(
     act: (hub: { hubUrl: string; fetch: typeof fetch }) => Promise<Answer>,
   ): Promise<Answer> {
+    const { retryPauseMs, signal } = this.#options
     for (let attempt = 1; ; attempt++) {
       const silence = new Silence(this.#options)
       try {
@@ -112,7 +119,9 @@ export class HubClient {
           },
         })
       } catch (error) {
-        if (attempt === MAX_ATTEMPTS || !isBrokenOff(error)) throw this.#explain(error, silence)
+        const isBusy = error instanceof HubUnreachable
+        if (attempt === MAX_ATTEMPTS || !(isBusy || isBrokenOff(error))) throw this.#explain(error, silence)
+        if (isBusy) await pause(retryPauseMs * 2 ** (attempt - 1), undefined, { signal })
       } finally {
         silence.end()
       }

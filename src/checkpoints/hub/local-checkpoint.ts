@@ -24,13 +24,14 @@ export interface LoggedPullOptions {
   readonly signal: AbortSignal
   /** Share that has arrived, 0 to 1, never less than before; not called when there is nothing to download. */
   readonly onProgress: (fraction: number) => void
-  /** As `PullOptions.isAdapter`. */
+  /** As those of `PullOptions`. */
   readonly isAdapter?: boolean
+  readonly checksConfig?: boolean
 }
 
 /** For a running server: the download's progress goes to the log. */
 export function localCheckpointLogged(checkpoint: string, options: LoggedPullOptions): Promise<string> {
-  const { modelId: model, log, signal, onProgress, isAdapter } = options
+  const { modelId: model, log, signal, onProgress, isAdapter, checksConfig } = options
   let arrived = 0
   let logged: number | null = null
   const onDownload = ({ repo, bytes, totalBytes }: PullProgress): void => {
@@ -43,5 +44,5 @@ export function localCheckpointLogged(checkpoint: string, options: LoggedPullOpt
     log.info({ model, repo, percent: Math.floor(arrived * 100), totalBytes }, 'downloading')
   }
   const onNotice = (sentence: string): void => log.info({ model }, sentence)
-  return localCheckpoint(checkpoint, { signal, onProgress: onDownload, onNotice, isAdapter })
+  return localCheckpoint(checkpoint, { signal, onProgress: onDownload, onNotice, isAdapter, checksConfig })
 }

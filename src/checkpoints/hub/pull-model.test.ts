@@ -256,6 +256,20 @@ describe('a question to the Hub whose connection breaks', () => {
     expect(snapshot(scene)).toEqual(['a.gguf'])
   })
 
+  it('is asked again after a pause where the Hub cannot answer now', async () => {
+    const hub = await startHub(MODEL, { refusal: { status: 503 } })
+    hub.behaviour.dropsRequest = () => {
+      // The third question is answered.
+      if (hub.requests.length > 2) hub.behaviour.refusal = null
+      return false
+    }
+
+    await createScene(hub).pull('hf:acme/tiny')
+    expect(hub.requests.slice(0, 3).map(({ path: asked }) => asked)).toEqual(
+      Array(3).fill('/api/models/acme/tiny/revision/main'),
+    )
+  })
+
   it('is asked three times at most', async () => {
     const hub = await startHub(MODEL, { dropsRequest: () => true })
 
@@ -500,6 +514,17 @@ describe('what cannot be pulled', () => {
   ])('%s', async (_, { files, text, sentence }) => {
     const scene = createScene(await startHub(files))
     expect(await scene.refusal(text)).toMatch(sentence)
+  })
+
+  it.each([
+    ['MambaForCausalLM', {}, /config\.json has the architecture "MambaForCausalLM"/],
+    ['LlamaForCausalLM', { quantization_config: { quant_method: 'awq' } }, /are already quantized/],
+  ])('a model that cannot be converted, before its weights: %s %j', async (name, fields, sentence) => {
+    const config = JSON.stringify({ architectures: [name], ...fields })
+    const scene = createScene(await startHub({ ...MODEL, 'config.json': config }))
+
+    expect(await scene.refusal('hf:acme/tiny', { checksConfig: true })).toMatch(sentence)
+    expect(scene.hub.downloads()).toEqual([])
   })
 
   const message = 'Access to this resource is disabled.'

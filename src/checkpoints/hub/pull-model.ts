@@ -6,6 +6,8 @@
 import { mkdir, readFile, statfs } from 'node:fs/promises'
 import { abortReason } from '../../core/concurrency/abort.ts'
 import { StartError } from '../../core/errors.ts'
+import { planArchitecture } from '../architectures/hf-architectures.ts'
+import { readJsonObject } from '../json-file.ts'
 import { type ChooseOptions, type ChosenFiles, chooseFiles, shardsOf } from './choose-files.ts'
 import { downloadBlob } from './download-blob.ts'
 import { fileSize, HubCache } from './hub-cache.ts'
@@ -13,6 +15,8 @@ import { HubClient, type HubFile, type HubListing } from './hub-client.ts'
 import { cacheFailure, HubUnreachable } from './hub-errors.ts'
 import { type HubReference, parseHubReference } from './hub-reference.ts'
 import { readHubSettings } from './hub-settings.ts'
+
+const CONFIG_FILE = 'config.json'
 
 export interface PullProgress {
   readonly repo: string
@@ -26,6 +30,8 @@ export interface PullOptions {
   readonly onProgress?: ((progress: PullProgress) => void) | undefined
   /** Whether it is a LoRA adapter that is pulled, and no model. @default false */
   readonly isAdapter?: boolean | undefined
+  /** Whether a model that its config.json says cannot be converted is refused before its weights are downloaded. @default false */
+  readonly checksConfig?: boolean | undefined
   /** Called with sentences for a person. */
   readonly onNotice?: ((sentence: string) => void) | undefined
   /** @default 30_000 */
@@ -63,11 +69,11 @@ interface OpenedHub {
 }
 
 /** One repository, there and in the cache. @throws StartError with exit code 2 where the reference is none. */
-export function openHub(text: string, options: Pick<PullOptions, 'env' | 'signal' | 'silenceMs'>): OpenedHub {
+export function openHub(text: string, options: Omit<PullOptions, 'onProgress' | 'onNotice'>): OpenedHub {
   const reference = parseHubReference(text)
   const { cacheDir, isOffline, ...settings } = readHubSettings(options.env)
-  const { signal = new AbortController().signal, silenceMs = 30_000 } = options
-  const client = new HubClient({ ...settings, reference, signal, silenceMs })
+  const { signal = new AbortController().signal, silenceMs = 30_000, retryPauseMs = 1000 } = options
+  const client = new HubClient({ ...settings, reference, signal, silenceMs, retryPauseMs })
   return { reference, cache: new HubCache(cacheDir, reference.repo), client, isOffline, signal }
 }
 
@@ -93,11 +99,19 @@ async function pull(context: PullContext): Promise<string> {
   if (chosen.weights === null) {
     await fetchAll([chosen.opened], listing, { ...context, onProgress: undefined })
   }
+  if (context.checksConfig === true) await checkConfig(chosen, listing, context)
   // The weights last: a snapshot that has them has everything.
   const weights = await weightsOf(chosen, commit, context)
   await fetchAll([...chosen.others, ...weights], listing, context)
   await cache.writeRef(reference.revision, commit)
   return cache.snapshotPath(commit, chosen.opened)
+}
+
+/** @throws StartError where the model cannot be converted. GGUF files are as they are. */
+async function checkConfig(chosen: ChosenFiles, listing: HubListing, context: PullContext): Promise<void> {
+  if (chosen.opened.endsWith('.gguf') || !chosen.others.includes(CONFIG_FILE)) return
+  await fetchAll([CONFIG_FILE], listing, { ...context, onProgress: undefined })
+  planArchitecture(await readJsonObject(context.cache.snapshotPath(listing.commit, CONFIG_FILE)))
 }
 
 async function fetchAll(names: readonly string[], listing: HubListing, context: PullContext): Promise<void> {

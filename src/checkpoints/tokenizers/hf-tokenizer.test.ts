@@ -147,8 +147,17 @@ describe('special tokens', () => {
     expect(metadata).toMatchObject({ eos_token_id: 5, eot_token_id: 6, eom_token_id: 7 })
     const four = { tokenizer: tokenizerJson(), generationConfig: { eos_token_id: [5, 0, 1, 2] } }
     expect(() => convert(four)).toThrow(
-      'generation_config.json cannot be converted: a text would end at 4 tokens, but llama.cpp has room for 3.',
+      'generation_config.json cannot be converted: a text would end at 4 tokens that llama.cpp does not know, but it has room for 3.',
     )
+  })
+
+  it('end a text at further ones that llama.cpp knows by what they are called', () => {
+    const names = ['<s>', '</s>', '<|eot_id|>', '<|eom_id|>', '<|im_end|>', '[END]']
+    const added = names.map((text, index) => special(4 + index, text))
+    const generationConfig = { eos_token_id: [5, 6, 7, 8, 9] }
+    const metadata = convert({ tokenizer: tokenizerJson({ added_tokens: added }), generationConfig }, 10)
+
+    expect(metadata).toMatchObject({ eos_token_id: 5, eot_token_id: 9, eom_token_id: 6 })
   })
 
   it('are added as the post-processor says', () => {

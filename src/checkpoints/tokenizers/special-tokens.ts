@@ -23,6 +23,16 @@ export interface HfTokenizerFiles {
 
 type TokenIds = ReadonlyMap<string, number>
 
+/** Tokens at which llama.cpp ends a text by what they are called, in any vocabulary (`special_eog_ids` of llama-vocab.cpp). */
+const KNOWN_ENDS = [
+  '<|eot_id|>',
+  '<|eom_id|>',
+  '<|end_of_text|>',
+  '<|endoftext|>',
+  '<|im_end|>',
+  '<end_of_turn>',
+]
+
 export function specialTokenMetadata(
   files: HfTokenizerFiles,
   ids: TokenIds,
@@ -42,12 +52,17 @@ export function specialTokenMetadata(
   // Without the key llama.cpp takes token 11, and would end every text there.
   if (eos === null) throw unconvertible(tokenizer, 'no file beside it says which token ends a text')
   const otherEnds = [...configuredIds(generationConfig, 'eos', ids), ...configuredIds(config, 'eos', ids)]
-  // Whatever they are called, llama.cpp ends a text at each of these three.
-  const [endOfTurn, endOfMessage, ...unplaced] = new Set(otherEnds.filter((id) => id !== eos))
-  if (unplaced.length > 0) {
+  const known = new Set(KNOWN_ENDS.map((text) => ids.get(text)))
+  const ends = [...new Set(otherEnds.filter((id) => id !== eos))]
+  // Whatever they are called, llama.cpp ends a text at each of these three: the places are for those that it does not know.
+  const [endOfTurn, endOfMessage, ...unplaced] = ends.sort(
+    (a, b) => Number(known.has(a)) - Number(known.has(b)),
+  )
+  const unknown = unplaced.filter((id) => !known.has(id))
+  if (unknown.length > 0) {
     throw unconvertible(
       generationConfig ?? config,
-      `a text would end at ${3 + unplaced.length} tokens, but llama.cpp has room for 3`,
+      `a text would end at ${3 + unknown.length} tokens that llama.cpp does not know, but it has room for 3`,
     )
   }
   const entries: [string, number | null | undefined][] = [

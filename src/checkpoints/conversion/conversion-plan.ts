@@ -97,7 +97,7 @@ export async function planConversion(source: HfFiles, tensorType: TensorType): P
   const config = await readJsonObject(source.configPath)
   const architecture = planArchitecture(config)
   const whole = await openCheckpoint(source.weightsPath)
-  const checkpoint = textHalf(whole, architecture)
+  const checkpoint = withHead(textHalf(whole, architecture))
   const tensors = planTensors(architecture, checkpoint, tensorType)
   const files = {
     config,
@@ -135,6 +135,13 @@ function textHalf(checkpoint: Checkpoint, { textName }: ArchitecturePlan): Check
   const named = Array.from(checkpoint.tensors, ([stored, tensor]) => [textName(stored), tensor] as const)
   const kept = named.filter((entry): entry is [string, SafetensorsTensor] => entry[0] !== null)
   return { ...checkpoint, tensors: new Map(kept) }
+}
+
+/** Under the names that a model with a head has: one that is saved alone, as embedders are, leaves out what they begin with. */
+function withHead(checkpoint: Checkpoint): Checkpoint {
+  if (!checkpoint.tensors.has('embed_tokens.weight')) return checkpoint
+  const named = Array.from(checkpoint.tensors, ([name, tensor]) => [`model.${name}`, tensor] as const)
+  return { ...checkpoint, tensors: new Map(named) }
 }
 
 function planTensors(

@@ -122,6 +122,18 @@ describe('a converted checkpoint', () => {
     }
   })
 
+  it('is the same from a model that was saved without its head, as embedders are', async () => {
+    const bare = Object.fromEntries(
+      Object.entries(SHAPES).map(([name, shape]) => [name.replace(/^model\./, ''), shape]),
+    )
+    const valueOf = (name: string, shape: number[]) => valuesOf(`model.${name}`, shape)
+    const weights = { 'model.safetensors': safetensors(bare, 'F16', valueOf) }
+    const headless = await resolve(await write({ name: 'headless', weights }))
+    const whole = await resolve(await write())
+
+    expect(await readFile(headless.model.path)).toEqual(await readFile(whole.model.path))
+  })
+
   it('is the same from shards as from one file', async () => {
     const names = Object.keys(SHAPES)
     const shard = (odd: number) =>

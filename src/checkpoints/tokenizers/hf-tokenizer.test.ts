@@ -160,6 +160,17 @@ describe('special tokens', () => {
     expect(metadata).toMatchObject({ eos_token_id: 5, eot_token_id: 9, eom_token_id: 6 })
   })
 
+  it('end a text at the named end also where another stands behind it, as in Qwen3 Embedding', () => {
+    const single = [{ Sequence: { id: 'A', type_id: 0 } }, { SpecialToken: { id: '<s>', type_id: 0 } }]
+    const tokenizer = tokenizerJson({ post_processor: { type: 'TemplateProcessing', single } })
+
+    expect(convert({ tokenizer, tokenizerConfig: { eos_token: '</s>' } })).toMatchObject({
+      eos_token_id: 4,
+      add_eos_token: true,
+      eot_token_id: 5,
+    })
+  })
+
   it('are added as the post-processor says', () => {
     expect(convert()).toMatchObject({ add_bos_token: false, add_eos_token: false })
     const templated = { tokenizer: tokenizerJson({ post_processor: BOS_TEMPLATE }) }

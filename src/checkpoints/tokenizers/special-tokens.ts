@@ -43,15 +43,21 @@ export function specialTokenMetadata(
   const idOf = (name: string) => namedToken(tokenizerConfig, name, ids) ?? configuredId(name)
 
   const bos = namedToken(tokenizerConfig, 'bos', ids) ?? ids.get(added.before ?? '') ?? configuredId('bos')
+  const namedEos = namedToken(tokenizerConfig, 'eos', ids)
+  // The one that stands behind a text is the one that llama.cpp can put there; where another is named it ends answers too.
   const eos =
-    namedToken(tokenizerConfig, 'eos', ids) ??
     ids.get(added.after ?? '') ??
+    namedEos ??
     configuredId('eos') ??
     configuredIds(generationConfig, 'eos', ids)[0] ??
     null
   // Without the key llama.cpp takes token 11, and would end every text there.
   if (eos === null) throw unconvertible(tokenizer, 'no file beside it says which token ends a text')
-  const otherEnds = [...configuredIds(generationConfig, 'eos', ids), ...configuredIds(config, 'eos', ids)]
+  const otherEnds = [
+    ...(namedEos === null ? [] : [namedEos]),
+    ...configuredIds(generationConfig, 'eos', ids),
+    ...configuredIds(config, 'eos', ids),
+  ]
   const known = new Set(KNOWN_ENDS.map((text) => ids.get(text)))
   const ends = [...new Set(otherEnds.filter((id) => id !== eos))]
   // Whatever they are called, llama.cpp ends a text at each of these three: the places are for those that it does not know.

@@ -1,18 +1,36 @@
 /** What is on the screen: a way in, or the shell with a page in it. Pages other than the playground are loaded when they are opened. */
+import type { ComponentType } from 'preact'
 import { lazy, Suspense } from 'preact/compat'
 import { Announcer } from './ui/announce.tsx'
-import { Loading } from './ui/states.tsx'
+import { PageHead } from './ui/parts.tsx'
+import { Loading, Problem } from './ui/states.tsx'
 import { Entry } from './pages/entry/entry.tsx'
 import { Playground } from './pages/playground/playground.tsx'
 import { ADMIN_PAGES, page } from './router.ts'
 import { entry, session } from './session.ts'
 import { Shell } from './shell.tsx'
 
-const Keys = lazy(() => import('./pages/keys/keys.tsx'))
-const Usage = lazy(() => import('./pages/usage/usage.tsx'))
-const People = lazy(() => import('./pages/people/people.tsx'))
-const Models = lazy(() => import('./pages/models/models.tsx'))
-const Health = lazy(() => import('./pages/health/health.tsx'))
+/** A script that did not come is not asked for again, and may be that of an older version: all is loaded anew then. */
+const lazyPage = (load: () => Promise<{ default: ComponentType }>) =>
+  lazy(() => load().catch(() => ({ default: NotLoaded })))
+
+const Keys = lazyPage(() => import('./pages/keys/keys.tsx'))
+const Usage = lazyPage(() => import('./pages/usage/usage.tsx'))
+const People = lazyPage(() => import('./pages/people/people.tsx'))
+const Models = lazyPage(() => import('./pages/models/models.tsx'))
+const Health = lazyPage(() => import('./pages/health/health.tsx'))
+
+function NotLoaded() {
+  return (
+    <div class="page">
+      <PageHead title="Page not loaded" />
+      <Problem
+        error="This page could not be loaded: the server may be away, or may have been updated."
+        onRetry={() => location.reload()}
+      />
+    </div>
+  )
+}
 
 function Current() {
   const name = page.value

@@ -53,6 +53,44 @@ it('opens the playground by the link of the start, makes the admin of the guest,
   await page.getByText('enterprise, admin').waitFor()
 })
 
+it('shows nothing of a session to the one who signs in next', async () => {
+  const tab = await openTab({ as: null })
+  const page = await tab.visit()
+  await signIn(page, ADMIN)
+  await page.getByLabel('System prompt').fill('Answer as a pirate.')
+  await page.getByLabel('Max tokens').fill('5')
+  await page.getByLabel('Message', { exact: true }).fill('My secret')
+  await page.keyboard.press('Enter')
+  await page.getByRole('button', { name: 'Regenerate' }).waitFor()
+  await page.getByLabel('Message', { exact: true }).fill('Not sent')
+
+  await page.getByRole('button', { name: 'Account and display' }).click()
+  await page.getByRole('button', { name: 'Sign out' }).click()
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor()
+  expect(await page.content()).not.toContain('My secret')
+  await signIn(page, ADMIN)
+  await page.getByText(/^Ask .* something$/).waitFor()
+  const fields = ['Message', 'System prompt', 'Max tokens'].map((label) =>
+    page.getByLabel(label, { exact: true }).inputValue(),
+  )
+  expect(await Promise.all(fields)).toEqual(['', '', ''])
+})
+
+it('says that a page could not be loaded, and loads it anew', async () => {
+  const tab = await openTab()
+  const page = await tab.visit('/', { expected: /ERR_/ })
+  await page.route('**/assets/keys-*.js', (route) => route.abort())
+  await page.getByRole('link', { name: 'Keys' }).click()
+  await page.getByText('This page could not be loaded').waitFor()
+  await expectAccessible(page)
+  await page.getByRole('link', { name: 'Usage' }).click()
+  await page.getByRole('heading', { name: 'Usage', level: 1 }).waitFor()
+  await page.getByRole('link', { name: 'Keys' }).click()
+  await page.unroute('**/assets/keys-*.js')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
+})
+
 it('asks to sign in again when the session ends, and says that the server cannot be reached until it can', async () => {
   const tab = await openTab()
   const page = await tab.visit('/', { expected: /401|ERR_/ })

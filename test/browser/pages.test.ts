@@ -80,6 +80,62 @@ it('usage: over each time, by each group, pointed at and as CSV', async () => {
   expect(await textOf(await downloading)).toContain('/v1/chat/completions')
 })
 
+/** Gives the rows of a path in two answers. */
+async function routePages(page: Page, glob: string, [first, last]: readonly [object, object]): Promise<void> {
+  await page.route(glob, (route) =>
+    route.fulfill({ json: new URL(route.request().url()).searchParams.has('cursor') ? last : first }),
+  )
+  onTestFinished(() => page.unroute(glob))
+}
+
+it('usage: puts the parts of a long CSV together', async () => {
+  const page = await tab().visit('/#/usage')
+  const glob = '**/v1/admin/usage?*format=csv*'
+  await page.route(glob, (route) =>
+    route.request().url().includes('cursor=next')
+      ? route.fulfill({ body: 'user,requests\r\nb,2\r\n', contentType: 'text/csv' })
+      : route.fulfill({
+          body: 'user,requests\r\na,1\r\n',
+          contentType: 'text/csv',
+          headers: { 'x-next-cursor': 'next' },
+        }),
+  )
+  onTestFinished(() => page.unroute(glob))
+  const downloading = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'CSV' }).click()
+  expect(await textOf(await downloading)).toBe('user,requests\r\na,1\r\nb,2\r\n')
+})
+
+it('people: finds who is on a later page of the list, and shows more of many invitations', async () => {
+  const page = await tab().visit('/#/usage')
+  const facts = { tier: 'free', role: 'user', created_at: 0, team_id: null, disabled: false }
+  const users = ['eve', 'zoe'].map((name) => ({ ...facts, user_id: name, email: `${name}@example.org` }))
+  await routePages(page, '**/v1/admin/users?*', [
+    { users: users.slice(0, 1), count: 2, next_cursor: 'next' },
+    { users: users.slice(1), count: 2, next_cursor: null },
+  ])
+  const invitations = Array.from({ length: 201 }, (_, index) => ({
+    ...{ id: `${index}`, email: `guest${index}@example.org`, tier: 'free', role: 'user', state: 'expired' },
+    ...{ created_at: 0, expires_at: 0 },
+  }))
+  await routePages(page, '**/v1/admin/invitations?*', [
+    { invitations: invitations.slice(0, 100), next_cursor: 'next' },
+    { invitations: invitations.slice(100), next_cursor: null },
+  ])
+  await page.getByRole('link', { name: 'People' }).click()
+  await page.getByLabel('Find by e-mail').pressSequentially('zoe')
+  await page.getByRole('rowheader', { name: 'zoe@example.org' }).waitFor()
+  await page.getByText('1 of 2 users').waitFor()
+
+  await page.getByRole('button', { name: 'Invitations' }).click()
+  await page.getByRole('rowheader', { name: 'guest200@example.org' }).waitFor()
+  const first = page.getByRole('rowheader', { name: 'guest0@example.org' })
+  expect(await first.count()).toBe(0)
+  await page.getByRole('button', { name: 'More invitations' }).click()
+  await first.waitFor()
+  await expectAccessible(page)
+})
+
 it('people: invites, accepts, changes, disables, deletes, and sees it in the audit trail', async () => {
   const page = await tab().visit('/#/people')
   await page.getByRole('button', { name: 'Invite people' }).click()
@@ -175,6 +231,30 @@ it('models: loads one by its path, shows two side by side, quantizes one, unload
   await expect.poll(() => card.count()).toBe(0)
 })
 
+it('models: says what a replacement does not keep, and keeps whether the model is pinned', async () => {
+  const page = await tab().visit('/#/usage')
+  await page.route('**/v1/models', async (route) => {
+    const response = await route.fetch()
+    const { data } = (await response.json()) as { data: readonly { meta: object }[] }
+    await route.fulfill({
+      response,
+      json: { data: data.map((model) => ({ ...model, meta: { ...model.meta, pinned: true } })) },
+    })
+  })
+  await page.route('**/v1/admin/models?wait=false', (route) => route.fulfill({ json: {} }))
+  onTestFinished(() => page.unrouteAll({ behavior: 'ignoreErrors' }))
+  await page.getByRole('link', { name: 'Models' }).click()
+  await page.getByRole('button', { name: 'Replace small-llama' }).click()
+  await page.getByText(/Everyone may use the new model/).waitFor()
+  await page.getByLabel('Checkpoint').fill(path.join(SMALL_LLAMA, 'model.safetensors'))
+  await page.getByRole('button', { name: 'Check' }).click()
+  await page.getByText('It fits.').waitFor()
+  await expectAccessible(page)
+  const sent = page.waitForRequest('**/v1/admin/models?wait=false')
+  await page.getByRole('button', { name: 'Load', exact: true }).click()
+  expect((await sent).postDataJSON()).toMatchObject({ id: 'small-llama', pinned: true })
+})
+
 it('models: adds a LoRA adapter to one, says what is wrong with another, and removes it', async () => {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-adapter-'))
   onTestFinished(() => rm(folder, { recursive: true }))
@@ -197,6 +277,7 @@ it('models: adds a LoRA adapter to one, says what is wrong with another, and rem
   expect(await card.getByRole('button', { name: 'Quantize' }).count()).toBe(0)
   await card.getByRole('button', { name: 'Replace' }).click()
   await dialog.getByRole('heading', { name: 'Replace tales' }).waitFor()
+  await dialog.getByText(/Everyone may use the new adapter/).waitFor()
   await dialog.getByRole('button', { name: 'Cancel' }).click()
   await expectAccessible(page)
   await card.getByRole('button', { name: 'Remove' }).click()

@@ -62,6 +62,50 @@ it('streams an answer, stops one, makes another and edits turns', async () => {
   await page.getByText('Stopped', { exact: true }).waitFor()
 })
 
+it('keeps what has come of an answer when another conversation is begun, and compares with it', async () => {
+  const page = await tab().visit()
+  await page.getByLabel('Max tokens').fill('1500')
+  await page.getByLabel("Go on behind the model's own end").check()
+  await ask(page, 'Tell me all of it.')
+  await page.getByText(/\d out$/).waitFor()
+  await page.getByRole('button', { name: 'New' }).click()
+  await page.getByRole('button', { name: 'Send' }).waitFor()
+  expect(await answers(page).count()).toBe(0)
+  await page.getByRole('button', { name: 'History' }).click()
+  await page.getByRole('button', { name: /^Tell me all of it\./ }).click()
+  await page.getByText('Stopped', { exact: true }).waitFor()
+
+  await page.getByRole('button', { name: 'Regenerate' }).click()
+  await page.getByText(/\d out$/).waitFor()
+  await page.getByRole('button', { name: 'Compare' }).click()
+  await page.getByRole('button', { name: 'Send' }).waitFor()
+  expect(await page.getByText('Stopped', { exact: true }).count()).toBe(2)
+})
+
+it('keeps a message that is not sent on another page, and asks for the models again', async () => {
+  const page = await tab().visit()
+  await page.getByLabel('Message', { exact: true }).pressSequentially('Not yet')
+  await page.getByRole('link', { name: 'Keys' }).click()
+  await page.getByRole('heading', { name: 'Keys', level: 1 }).waitFor()
+  const asked = page.waitForRequest('**/v1/models')
+  await page.getByRole('link', { name: 'Playground' }).click()
+  expect(await page.getByLabel('Message', { exact: true }).inputValue()).toBe('Not yet')
+  await asked
+})
+
+it('takes a number as it is typed', async () => {
+  const page = await tab().visit()
+  await page.getByLabel('Temperature').pressSequentially('1.05')
+  await page.getByLabel('Presence penalty').pressSequentially('-0.5')
+  await page.getByLabel('Max tokens').pressSequentially('5')
+  await page.getByLabel('Seed').pressSequentially('7')
+  await page.getByLabel('Seed').press('Backspace')
+  const sent = nextBody(page)
+  await ask(page, 'Who?')
+  const { temperature, presence_penalty: presence, max_tokens: length, seed } = await sent
+  expect([temperature, presence, length, seed]).toEqual([1.05, -0.5, 5, undefined])
+})
+
 it('sends every setting, and nothing that was left alone', async () => {
   const page = await tab().visit()
   const numbers = {

@@ -49,6 +49,8 @@ export interface Model {
     readonly capabilities: readonly string[] | null
     readonly state: ModelState
     readonly load_progress: number
+    /** Whether it stays loaded when others need its room, and while nobody uses it. */
+    readonly pinned: boolean
     readonly failure: string | null
     /** Unix seconds. */
     readonly last_used: number | null

@@ -108,7 +108,7 @@ const model = (id: string, facts: Partial<Model['meta']>): Model => ({
   meta: {
     ...{ architecture: 'llama', parameters: 8_030_000_000, size_mb: 4921, quantization: 'Q4_K_M' },
     ...{ max_seq_len: 8192, engine: 'llama.cpp', capabilities: ['chat'], state: 'ready', load_progress: 1 },
-    ...{ failure: null, last_used: null },
+    ...{ pinned: false, failure: null, last_used: null },
     ...facts,
   },
 })

@@ -65,6 +65,12 @@ export function AddAdapter({ base, replaced, onClose, onLoading }: AddAdapterPro
             onValue={setScale}
           />
         </div>
+        {replaced !== null && (
+          <div class="note warn">
+            Everyone may use the new adapter: tiers, keys and fallback of the present one are not kept, and
+            are set over the API.
+          </div>
+        )}
       </DialogForm>
     </Dialog>
   )

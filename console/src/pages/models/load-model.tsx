@@ -1,7 +1,7 @@
 /** Loads a model from the server's disk or the hub, in the place of another where it has the same id; what it needs is shown before. */
 import { useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
-import type { Gpu } from '../../api/types.ts'
+import type { Gpu, Model } from '../../api/types.ts'
 import { formatBytes, formatNumber, formatShort } from '../../format.ts'
 import { notify } from '../../ui/announce.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
@@ -31,15 +31,15 @@ const QUANTIZATIONS = [
 ]
 
 interface LoadModelProps {
-  /** The id of the model in whose place it comes; null for one more. */
-  readonly replaced: string | null
+  /** The model in whose place it comes; null for one more. */
+  readonly replaced: Model | null
   readonly onClose: () => void
   readonly onLoading: () => void
 }
 
 export function LoadModel({ replaced, onClose, onLoading }: LoadModelProps) {
   const [checkpoint, setCheckpoint] = useState('')
-  const [id, setId] = useState(replaced ?? '')
+  const [id, setId] = useState(replaced?.id ?? '')
   const [quantization, setQuantization] = useState('none')
   const [check, setCheck] = useState<Check | null>(null)
   const realId = id.trim() === '' ? idOf(checkpoint.trim()) : id.trim()
@@ -48,14 +48,15 @@ export function LoadModel({ replaced, onClose, onLoading }: LoadModelProps) {
     setCheck(await call<Check>('POST v1/admin/models/check', { body }))
   }
   const load = async (): Promise<void> => {
-    const body = { id: realId, checkpoint: checkpoint.trim(), quantization }
+    const { pinned = false } = replaced?.meta ?? {}
+    const body = { id: realId, checkpoint: checkpoint.trim(), quantization, pinned }
     await call('POST v1/admin/models', { query: { wait: 'false' }, body })
     notify(`${realId} is loading.`)
     onLoading()
     onClose()
   }
   return (
-    <Dialog title={replaced === null ? 'Load a model' : `Replace ${replaced}`} onClose={onClose}>
+    <Dialog title={replaced === null ? 'Load a model' : `Replace ${replaced.id}`} onClose={onClose}>
       <DialogForm
         action={check === null ? 'Check' : 'Load'}
         isReady={checkpoint.trim() !== ''}
@@ -93,6 +94,12 @@ export function LoadModel({ replaced, onClose, onLoading }: LoadModelProps) {
             }}
           />
         </div>
+        {replaced !== null && (
+          <div class="note warn">
+            Everyone may use the new model: tiers, keys, fallback, tool format, tokenizer and draft model of
+            the present one are not kept, and are set over the API.
+          </div>
+        )}
         {check !== null && <Findings check={check} />}
       </DialogForm>
     </Dialog>

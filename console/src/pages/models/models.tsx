@@ -15,7 +15,7 @@ import { ModelCard } from './model-card.tsx'
 import { QuantizeModel } from './quantize-model.tsx'
 
 type Open =
-  | { readonly kind: 'load'; readonly id: string | null }
+  | { readonly kind: 'load'; readonly replaced: Model | null }
   | { readonly kind: 'adapt'; readonly base: string; readonly id: string | null }
   | { readonly kind: 'quantize' | 'remove'; readonly id: string }
   | null
@@ -33,7 +33,7 @@ export default function Models() {
   const isStatusKnown = status.value !== null || statusError.value !== null
   const close = () => setOpen(null)
   const load = (
-    <button type="button" class="button primary" onClick={() => setOpen({ kind: 'load', id: null })}>
+    <button type="button" class="button primary" onClick={() => setOpen({ kind: 'load', replaced: null })}>
       <Icon name="plus" /> Load a model
     </button>
   )
@@ -67,7 +67,9 @@ export default function Models() {
           )
         }
       </Ready>
-      {open?.kind === 'load' && <LoadModel replaced={open.id} onClose={close} onLoading={loaded.reload} />}
+      {open?.kind === 'load' && (
+        <LoadModel replaced={open.replaced} onClose={close} onLoading={loaded.reload} />
+      )}
       {open?.kind === 'adapt' && (
         <AddAdapter base={open.base} replaced={open.id} onClose={close} onLoading={loaded.reload} />
       )}
@@ -100,8 +102,10 @@ async function act(id: string, action: 'load' | 'unload'): Promise<void> {
 }
 
 /** An adapter is replaced by another of the same base. */
-const replacementOf = ({ id, parent }: Model): Open =>
-  parent === undefined ? { kind: 'load', id } : { kind: 'adapt', base: parent, id }
+const replacementOf = (model: Model): Open =>
+  model.parent === undefined
+    ? { kind: 'load', replaced: model }
+    : { kind: 'adapt', base: model.parent, id: model.id }
 
 const POLL_MS = 1500
 

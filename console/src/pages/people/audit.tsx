@@ -1,6 +1,7 @@
 /** What admins did, the latest first. */
 import { useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
+import { readPages } from '../../api/pages.ts'
 import type { AuditRecord } from '../../api/types.ts'
 import { formatDateTime } from '../../format.ts'
 import { Choices } from '../../ui/parts.tsx'
@@ -14,13 +15,17 @@ const SPANS = [
   ['30', '30 days'],
 ] as const
 
+interface AuditPage {
+  readonly records: readonly AuditRecord[]
+  readonly next_cursor?: string | null
+}
+
 async function loadRecords(days: number, signal: AbortSignal): Promise<readonly AuditRecord[]> {
   const since = Math.floor(Date.now() / 1000) - days * DAY_SECONDS
-  const { records } = await call<{ records: readonly AuditRecord[] }>('GET v1/admin/audit', {
-    query: { since },
-    signal,
-  })
-  return records.toReversed()
+  const pages = await readPages((cursor) =>
+    call<AuditPage>('GET v1/admin/audit', { query: { since, cursor }, signal }),
+  )
+  return pages.flatMap(({ records }) => records).toReversed()
 }
 
 export function Audit() {

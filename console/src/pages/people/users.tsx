@@ -1,6 +1,7 @@
 /** All accounts: tier, role, disabled or not, deleted. */
 import { useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
+import { readPages } from '../../api/pages.ts'
 import { TIERS, type User } from '../../api/types.ts'
 import { formatDate, plural } from '../../format.ts'
 import { session } from '../../session.ts'
@@ -10,9 +11,17 @@ import { Problem, Ready } from '../../ui/states.tsx'
 import { useLoaded } from '../../ui/use-loaded.ts'
 import { useTask } from '../../ui/use-task.ts'
 
-interface UserList {
+interface UserPage {
   readonly users: readonly User[]
-  readonly count: number
+  readonly next_cursor?: string | null
+}
+
+/** All of them: the server finds a whole address only, and the search a part of one. */
+async function loadUsers(signal: AbortSignal): Promise<readonly User[]> {
+  const pages = await readPages((cursor) =>
+    call<UserPage>('GET v1/admin/users', { query: { limit: 1000, cursor }, signal }),
+  )
+  return pages.flatMap(({ users }) => users)
 }
 
 /** More are found by their address. */
@@ -22,10 +31,7 @@ export function Users() {
   const [wanted, setWanted] = useState('')
   const [asked, setAsked] = useState<{ kind: 'disable' | 'delete'; user: User } | null>(null)
   const task = useTask()
-  const loaded = useLoaded(
-    (signal) => call<UserList>('GET v1/admin/users', { query: { limit: 1000 }, signal }),
-    '',
-  )
+  const loaded = useLoaded(loadUsers, '')
   const change = (user: User, body: Partial<Pick<User, 'tier' | 'role' | 'disabled'>>, said: string) =>
     task.run(async () => {
       // Shown as it is on the server, also when that refused.
@@ -44,13 +50,14 @@ export function Users() {
       />
       <Problem error={task.error} />
       <Ready loaded={loaded} what="the users">
-        {({ users, count }) => {
+        {(users) => {
           const found = users.filter(({ email }) => email.toLowerCase().includes(wanted.trim().toLowerCase()))
           return (
             <>
               <UserTable users={found.slice(0, MAX_SHOWN)} onChange={change} onAsk={setAsked} />
               <p class="small muted" role="status">
-                {wanted.trim() === '' ? plural(count, 'user') : `${found.length} of ${plural(count, 'user')}`}
+                {wanted.trim() === '' ? '' : `${found.length} of `}
+                {plural(users.length, 'user')}
                 {found.length > MAX_SHOWN && `, the first ${MAX_SHOWN} shown`}
               </p>
             </>

@@ -1,25 +1,21 @@
 /** Where a message is written. Enter sends; Shift and Enter begin a line. */
 import { useEffect, useRef } from 'preact/hooks'
 import { Icon } from '../../ui/icons.tsx'
-import { isAnswering, refused, send, stop } from './store.ts'
+import { draft, isAnswering, refused, send, stop } from './store.ts'
 
-interface ComposerProps {
-  readonly draft: string
-  readonly onDraft: (text: string) => void
-}
-
-export function Composer({ draft, onDraft }: ComposerProps) {
+export function Composer() {
+  const text = draft.value
   const area = useRef<HTMLTextAreaElement>(null)
   useEffect(() => {
     const { current } = area
     if (current === null) return
     current.style.height = 'auto'
     current.style.height = `${current.scrollHeight + 2}px`
-  }, [draft])
+  }, [text])
   const submit = (): void => {
-    if (draft.trim() === '' || isAnswering.value) return
-    onDraft('')
-    send(draft)
+    if (text.trim() === '' || isAnswering.value) return
+    draft.value = ''
+    send(text)
   }
   const general = refused.value?.turnId === null ? refused.value.message : null
   return (
@@ -41,8 +37,8 @@ export function Composer({ draft, onDraft }: ComposerProps) {
           rows={1}
           aria-label="Message"
           placeholder="Write a message"
-          value={draft}
-          onInput={(event) => onDraft(event.currentTarget.value)}
+          value={text}
+          onInput={(event) => (draft.value = event.currentTarget.value)}
           onKeyDown={(event) => {
             if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
             event.preventDefault()
@@ -55,7 +51,7 @@ export function Composer({ draft, onDraft }: ComposerProps) {
             <span class="hidden-text">Stop</span>
           </button>
         ) : (
-          <button type="submit" class="button primary round" disabled={draft.trim() === ''}>
+          <button type="submit" class="button primary round" disabled={text.trim() === ''}>
             <Icon name="send" />
             <span class="hidden-text">Send</span>
           </button>

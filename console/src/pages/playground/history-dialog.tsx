@@ -21,8 +21,8 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
   const task = useTask()
   const remove = ({ id }: Conversation) =>
     task.run(async () => {
+      if (conversation.value.id === id) await newConversation()
       await deleteConversation(historyOwner(), id)
-      if (conversation.value.id === id) newConversation()
       notify('The conversation is deleted.')
       loaded.reload()
     })
@@ -71,8 +71,8 @@ export function HistoryDialog({ onClose }: { readonly onClose: () => void }) {
           action="Delete all"
           onClose={() => setDeletingAll(false)}
           onConfirm={async () => {
+            await newConversation()
             await deleteAllConversations(historyOwner())
-            newConversation()
             loaded.reload()
           }}
         >

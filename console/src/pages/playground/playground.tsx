@@ -15,6 +15,7 @@ import {
   canChat,
   changeSettings,
   conversation,
+  draft,
   loadModels,
   models,
   modelsError,
@@ -30,7 +31,6 @@ const LOADING_POLL_MS = 1500
 
 export function Playground() {
   const [open, setOpen] = useState<Open>(null)
-  const [draft, setDraft] = useState('')
   const [isWide, setWide] = useState(WIDE.matches)
   const [hasPanel, setPanel] = useState(WIDE.matches)
   const current = conversation.value
@@ -55,7 +55,7 @@ export function Playground() {
         <Log current={current}>
           <Start current={current} />
         </Log>
-        <Composer draft={draft} onDraft={setDraft} />
+        <Composer />
       </div>
       {isWide && hasPanel && (
         <aside class="panel" aria-label="Settings">
@@ -69,22 +69,22 @@ export function Playground() {
       )}
       {open === 'history' && <HistoryDialog onClose={close} />}
       {open === 'code' && current.panes[0] !== undefined && (
-        <CodeDialog settings={current.settings} pane={current.panes[0]} draft={draft} onClose={close} />
+        <CodeDialog settings={current.settings} pane={current.panes[0]} draft={draft.value} onClose={close} />
       )}
     </div>
   )
 }
 
-/** Loaded again while one is on its way. */
+/** Loaded whenever the page opens, and again while one is on its way. */
 function useModels(): void {
   const isSettled =
     models.value?.every(({ meta }) => ['ready', 'unloaded', 'failed'].includes(meta.state)) === true
+  useEffect(() => void loadModels(), [session.value])
   useEffect(() => {
-    if (models.value === null) void loadModels()
     if (isSettled) return
     const timer = setInterval(() => void loadModels(), LOADING_POLL_MS)
     return () => clearInterval(timer)
-  }, [isSettled, session.value])
+  }, [isSettled])
 }
 
 interface ToolbarProps {
@@ -104,7 +104,7 @@ function Toolbar({ current, isPanelOpen, onOpen, onSettings }: ToolbarProps) {
       </h1>
       {!isCompared && first !== undefined && <ModelChoice pane={first} index={0} label="Model" />}
       <div class="toolbar-buttons" role="toolbar" aria-label="Conversation">
-        <ToolButton icon="plus" label="New" onClick={newConversation} />
+        <ToolButton icon="plus" label="New" onClick={() => void newConversation()} />
         <ToolButton icon="split" label="Compare" isPressed={isCompared} onClick={toggleComparison} />
         <ToolButton icon="history" label="History" onClick={() => onOpen('history')} />
         <ToolButton icon="code" label="Code" onClick={() => onOpen('code')} />

@@ -57,7 +57,7 @@ function toFields(settings: Settings): Readonly<Record<string, unknown>> {
   const logitBias = parseJson(settings.logitBias, 'Logit bias')
   const tools = parseJson(settings.tools, 'Tools')
   return {
-    ...settings.numbers,
+    ...toNumbers(settings.numbers),
     ...(stop.length > 0 && { stop }),
     ...(stopTokenIds.length > 0 && { stop_token_ids: stopTokenIds }),
     ...(logitBias !== null && { logit_bias: logitBias }),
@@ -67,6 +67,12 @@ function toFields(settings: Settings): Readonly<Record<string, unknown>> {
     ...(tools !== null && { tools }),
     ...(tools !== null && settings.toolChoice !== 'auto' && { tool_choice: settings.toolChoice }),
   }
+}
+
+/** Without what is no number. A stored conversation may hold numbers and not texts. */
+function toNumbers(typed: Settings['numbers']): Readonly<Record<string, number>> {
+  const numbers = Object.entries(typed).map(([name, text]) => [name, Number.parseFloat(text)] as const)
+  return Object.fromEntries(numbers.filter(([, value]) => !Number.isNaN(value)))
 }
 
 function toFormat({ format, formatText }: Settings): Readonly<Record<string, unknown>> {

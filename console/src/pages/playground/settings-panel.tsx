@@ -46,11 +46,6 @@ const FORMAT_NAMES: Readonly<Record<Format, string>> = {
 }
 
 function Numbers({ settings: { numbers }, onChange }: PanelProps) {
-  const change = (name: NumberName, text: string): void => {
-    const { [name]: _, ...others } = numbers
-    const value = Number(text)
-    onChange({ numbers: text.trim() === '' || Number.isNaN(value) ? others : { ...others, [name]: value } })
-  }
   const all: readonly (NumberSetting & { readonly name: NumberName })[] = NUMBER_SETTINGS
   return (
     <fieldset class="settings-group">
@@ -68,7 +63,7 @@ function Numbers({ settings: { numbers }, onChange }: PanelProps) {
             step={step}
             placeholder={fallback}
             value={numbers[name] ?? ''}
-            onValue={(text) => change(name, text)}
+            onValue={(text) => onChange({ numbers: { ...numbers, [name]: text } })}
           />
         ))}
       </div>

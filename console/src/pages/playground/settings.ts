@@ -82,7 +82,8 @@ export const EFFORTS = ['', 'none', 'minimal', 'low', 'medium', 'high', 'xhigh']
 
 export interface Settings {
   readonly system: string
-  readonly numbers: Readonly<Partial<Record<NumberName, number>>>
+  /** As they were typed, so that a half-typed one stays as it is. */
+  readonly numbers: Readonly<Partial<Record<NumberName, string>>>
   /** One a line. */
   readonly stop: string
   /** JSON, from token id to number. */

@@ -21,35 +21,64 @@ import { streamAnswer } from './stream-chat.ts'
 export const models = signal<readonly Model[] | null>(null)
 export const modelsError = signal<unknown>(null)
 export const conversation = signal<Conversation>(createConversation('default'))
+/** The message that is being written. */
+export const draft = signal('')
 
-/** Of answers that are on their way, by the id of their turn. */
-const running = signal<ReadonlyMap<string, AbortController>>(new Map())
+interface Answering {
+  readonly aborter: AbortController
+  /** What has come, which is shown with the next frame. */
+  latest: AnswerTurn
+}
+
+/** Answers that are on their way, by the id of their turn. */
+const running = signal<ReadonlyMap<string, Answering>>(new Map())
 export const isAnswering = computed(() => running.value.size > 0)
 
 /** The turn that a guard refused, and its sentence. */
 export const refused = signal<{ readonly turnId: string | null; readonly message: string } | null>(null)
 
-export const historyOwner = () => session.value?.user_id ?? session.value?.kind ?? 'open'
+/** Whose history the conversation is kept in; of a session that has just ended, still its own. */
+let owner = 'open'
+export const historyOwner = () => owner
+
+session.subscribe((opened) => {
+  if (opened === null) forget()
+  else owner = opened.user_id ?? opened.kind
+})
+
+/** Nothing of a session is left for the next one; what it has saved is in a history of its own. */
+function forget(): void {
+  void leave()
+  models.value = null
+  modelsError.value = null
+  conversation.value = createConversation('default')
+  draft.value = ''
+  refused.value = null
+  // The answer that was read aloud last is still on the page.
+  announce('')
+}
 
 export const canChat = ({ meta: { capabilities } }: Model) =>
   capabilities === null || capabilities.includes('chat') || !capabilities.includes('embeddings')
 
 export async function loadModels(): Promise<void> {
+  const asker = session.value
   try {
     const { data } = await call<{ data: readonly Model[] }>('GET v1/models')
-    models.value = data
-    modelsError.value = null
-    const usable = data.filter(canChat)
-    const first = usable.find(({ meta }) => meta.state === 'ready') ?? usable[0]
-    if (first === undefined) return
-    const known = new Set(usable.map(({ id }) => id))
-    const panes = conversation.value.panes.map((pane) =>
-      known.has(pane.model) ? pane : { ...pane, model: first.id },
-    )
-    conversation.value = { ...conversation.value, panes }
+    if (session.value === asker) takeModels(data)
   } catch (error) {
-    modelsError.value = error
+    if (session.value === asker) modelsError.value = error
   }
+}
+
+function takeModels(all: readonly Model[]): void {
+  models.value = all
+  modelsError.value = null
+  const usable = all.filter(canChat)
+  const first = usable.find(({ meta }) => meta.state === 'ready') ?? usable[0]
+  if (first === undefined) return
+  const known = new Set(usable.map(({ id }) => id))
+  changePanes((pane) => (known.has(pane.model) ? pane : { ...pane, model: first.id }))
 }
 
 function change(changed: Partial<Conversation>): void {
@@ -68,7 +97,7 @@ export const chooseModel = (at: number, model: string) =>
 
 /** With a second model, which answers the same turns; or with the first alone. */
 export function toggleComparison(): void {
-  stop()
+  void leave()
   const [first, second] = conversation.value.panes
   if (first === undefined) return
   const other =
@@ -82,16 +111,20 @@ export function toggleComparison(): void {
   })
 }
 
-export function newConversation(): void {
-  stop()
+/** Resolves when the one before is saved. */
+export async function newConversation(): Promise<void> {
+  const left = leave()
   const { panes, settings } = conversation.value
   const fresh = createConversation(panes[0]?.model ?? 'default', settings)
   conversation.value = { ...fresh, panes: panes.map(({ model }) => ({ model, turns: [] })) }
   refused.value = null
+  await left
 }
 
 export function openConversation(opened: Conversation): void {
-  stop()
+  // The history may be behind what is on the screen.
+  if (opened.id === conversation.value.id) return
+  void leave()
   conversation.value = opened
   refused.value = null
   void loadModels()
@@ -139,7 +172,16 @@ export function giveResults(
 }
 
 export function stop(): void {
-  for (const aborter of running.value.values()) aborter.abort()
+  for (const { aborter } of running.value.values()) aborter.abort()
+}
+
+/** Ends what is on its way and keeps what has come of it: at once, before another conversation takes the screen. */
+async function leave(): Promise<void> {
+  if (!isAnswering.value) return
+  stop()
+  for (const { latest } of running.value.values()) put({ ...latest, state: 'stopped' })
+  running.value = new Map()
+  await save()
 }
 
 function answerAll(): void {
@@ -161,25 +203,29 @@ async function answer(at: number): Promise<void> {
   }
   void save()
   const turn = createAnswer()
-  const aborter = new AbortController()
-  running.value = new Map(running.value).set(turn.id, aborter)
+  const answering: Answering = { aborter: new AbortController(), latest: turn }
+  running.value = new Map(running.value).set(turn.id, answering)
   changePanes((one, index) => (index === at ? { ...one, turns: [...one.turns, turn] } : one))
   announce('The answer is on its way.')
-  const onChange = oncePerFrame((changed: AnswerTurn) => put(id, at, changed))
-  const last = await streamAnswer(turn, built.request, { signal: aborter.signal, onChange })
-  put(id, at, last)
+  const show = oncePerFrame(() => put(answering.latest))
+  const onChange = (changed: AnswerTurn): void => {
+    answering.latest = changed
+    show()
+  }
+  const last = await streamAnswer(turn, built.request, { signal: answering.aborter.signal, onChange })
   running.value = new Map([...running.value].filter(([key]) => key !== turn.id))
+  if (conversation.value.id !== id) return
+  put(last)
   showEnd(last, built.turnIds)
-  if (conversation.value.id === id) await save()
+  await save()
 }
 
-function put(id: string, at: number, changed: AnswerTurn): void {
-  if (conversation.value.id !== id) return
-  changePanes((pane, index) =>
-    index === at
-      ? { ...pane, turns: pane.turns.map((turn) => (turn.id === changed.id ? changed : turn)) }
-      : pane,
-  )
+/** In each pane that has it: a comparison begins with the answers of the first. */
+function put(changed: AnswerTurn): void {
+  changePanes((pane) => ({
+    ...pane,
+    turns: pane.turns.map((turn) => (turn.id === changed.id ? changed : turn)),
+  }))
 }
 
 function showEnd({ state, text, calls, refusal }: AnswerTurn, turnIds: readonly (string | null)[]): void {
@@ -195,22 +241,21 @@ function showEnd({ state, text, calls, refusal }: AnswerTurn, turnIds: readonly 
     )
 }
 
-/** The last of the values that come within a frame. A hidden page has no frames, and needs none. */
-function oncePerFrame<Value>(show: (value: Value) => void): (value: Value) => void {
-  let waiting: { readonly value: Value } | null = null
-  return (value) => {
-    if (waiting === null) {
-      requestAnimationFrame(() => {
-        if (waiting !== null) show(waiting.value)
-        waiting = null
-      })
-    }
-    waiting = { value }
+/** However often it is asked for within a frame. A hidden page has no frames, and needs none. */
+function oncePerFrame(show: () => void): () => void {
+  let isWaiting = false
+  return () => {
+    if (isWaiting) return
+    isWaiting = true
+    requestAnimationFrame(() => {
+      isWaiting = false
+      show()
+    })
   }
 }
 
 async function save(): Promise<void> {
   change({ updatedAtMs: Date.now() })
   // Without storage (a private window, say) the conversation lasts as long as the page.
-  await saveConversation(historyOwner(), conversation.value).catch(() => {})
+  await saveConversation(owner, conversation.value).catch(() => {})
 }

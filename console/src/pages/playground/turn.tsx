@@ -4,7 +4,7 @@ import { formatMs, formatNumber } from '../../format.ts'
 import { Icon } from '../../ui/icons.tsx'
 import { copyText } from '../../ui/parts.tsx'
 import type { AnswerTurn, Stats, ToolTurn, Turn, UserTurn } from './conversation.ts'
-import { Markdown } from './markdown-view.tsx'
+import { Markdown } from './markdown/markdown-view.tsx'
 import { tokensPerSecond } from './speed.ts'
 import { editTurn, isAnswering, refused, regenerate } from './store.ts'
 

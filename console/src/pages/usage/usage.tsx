@@ -1,6 +1,7 @@
 /** What was used: by key, model and endpoint, over an hour to a month; an admin sees that of all accounts. */
 import { useState } from 'preact/hooks'
 import { call, request } from '../../api/client.ts'
+import { readPages } from '../../api/pages.ts'
 import type { UsageRow } from '../../api/types.ts'
 import { session } from '../../session.ts'
 import { Icon } from '../../ui/icons.tsx'
@@ -8,6 +9,7 @@ import { Choices, download, PageHead } from '../../ui/parts.tsx'
 import { Empty, Problem, Ready } from '../../ui/states.tsx'
 import { useLoaded } from '../../ui/use-loaded.ts'
 import { useTask } from '../../ui/use-task.ts'
+import { joinCsv } from './csv.ts'
 import { Plots } from './plots.tsx'
 import { fillSpan, type Group, RANGES, type RangeName } from './series.ts'
 import { Totals, UsageTable } from './totals.tsx'
@@ -31,11 +33,20 @@ const startOf = (range: RangeName) => {
   return Math.floor((Date.now() / 1000 - seconds) / step) * step
 }
 
+interface RowList {
+  readonly data: readonly UsageRow[]
+  readonly next_cursor?: string | null
+}
+
 async function loadReport(wanted: Wanted, signal: AbortSignal): Promise<Report> {
   const since = startOf(wanted.range)
   const { bucket, step } = RANGES[wanted.range]
-  const read = async (query: Readonly<Record<string, string>>) =>
-    (await call<{ data: readonly UsageRow[] }>(routeOf(wanted), { query: { since, ...query }, signal })).data
+  const read = async (query: Readonly<Record<string, string>>) => {
+    const pages = await readPages((cursor) =>
+      call<RowList>(routeOf(wanted), { query: { since, ...query, cursor }, signal }),
+    )
+    return pages.flatMap(({ data }) => data)
+  }
   const [series, groups] = await Promise.all([read({ bucket }), read({ group_by: wanted.group })])
   return { series: fillSpan(series, { since, step, now: Date.now() / 1000 }), groups, sinceSeconds: since }
 }
@@ -122,8 +133,12 @@ function CsvButton({ wanted }: { readonly wanted: Wanted }) {
   const { bucket } = RANGES[wanted.range]
   const save = async (): Promise<void> => {
     const query = { since: startOf(wanted.range), group_by: wanted.group, bucket, format: 'csv' }
-    const response = await request(routeOf(wanted), { query })
-    download(`usage-${wanted.range}-by-${wanted.group}.csv`, await response.text(), 'text/csv')
+    const parts = await readPages(async (cursor) => {
+      const response = await request(routeOf(wanted), { query: { ...query, cursor } })
+      return { text: await response.text(), next_cursor: response.headers.get('x-next-cursor') }
+    })
+    const text = joinCsv(parts.map((part) => part.text))
+    download(`usage-${wanted.range}-by-${wanted.group}.csv`, text, 'text/csv')
   }
   return (
     <>

@@ -1,6 +1,6 @@
 /** Shows what `markdown.ts` read as elements. No text of a model is ever given to the page as HTML. */
 import type { JSX } from 'preact'
-import { Code } from '../../ui/parts.tsx'
+import { Code } from '../../../ui/parts.tsx'
 import { type Block, type Inline, parseInline, parseMarkdown } from './markdown.ts'
 
 export function Markdown({ text }: { readonly text: string }) {

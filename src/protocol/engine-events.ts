@@ -69,6 +69,8 @@ export interface SequenceEndEvent {
   readonly drafts?: DraftCounts
   /** What must be added to the prompt tokens of the start, which an upstream tells at the end only. @default 0 */
   readonly promptTokensCorrection?: number
+  /** The same of the cached tokens. @default 0 */
+  readonly cachedTokensCorrection?: number
   /** Of an engine of embeddings, unless it failed: the pooled vector, 32-bit floats in little-endian order as base64. */
   readonly vector?: string
 }

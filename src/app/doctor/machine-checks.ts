@@ -1,8 +1,11 @@
 /** Node, open files, memory, disk and the port. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
+import http from 'node:http'
+import https from 'node:https'
 import { createServer } from 'node:net'
 import path from 'node:path'
+import { json } from 'node:stream/consumers'
 import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
 import { OPEN_FILE_LIMIT } from '../../core/open-file-limit.ts'
@@ -74,13 +77,17 @@ function nearestExisting(folder: string): string {
   return existsSync(folder) ? folder : nearestExisting(path.dirname(folder))
 }
 
-export async function checkPort({ host, port }: Pick<ServerConfig, 'host' | 'port'>): Promise<Finding> {
+export async function checkPort({
+  host,
+  port,
+  tlsCertfile,
+}: Pick<ServerConfig, 'host' | 'port' | 'tlsCertfile'>): Promise<Finding> {
   const where = `${host.includes(':') ? `[${host}]` : host}:${port}`
   const problem = await tryListening({ host, port })
   if (problem === null) return ok('port', `${where} is free.`)
   switch (problem) {
     case 'EADDRINUSE':
-      return await describeHolder(where)
+      return await describeHolder(where, tlsCertfile === null ? 'http' : 'https')
     case 'EACCES':
       return fault('port', `Listening on ${where} is not permitted; choose a port above 1023 with --port.`)
     case 'EADDRNOTAVAIL':
@@ -115,12 +122,19 @@ function tryListening(address: Pick<ServerConfig, 'host' | 'port'>): Promise<str
 
 const ANSWER_TIMEOUT_MS = 3000
 
-async function describeHolder(where: string): Promise<Finding> {
-  const url = `http://${where.replace('0.0.0.0:', '127.0.0.1:').replace('[::]:', '[::1]:')}/v1/health`
-  const answer: unknown = await fetch(url, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) })
-    .then((response) => response.json())
-    .catch(() => null)
+async function describeHolder(where: string, scheme: 'http' | 'https'): Promise<Finding> {
+  const own = where.replace('0.0.0.0:', '127.0.0.1:').replace('[::]:', '[::1]:')
+  const answer = await readAnswer(`${scheme}://${own}/v1/health`).catch(() => null)
   const isSluice = typeof answer === 'object' && answer !== null && 'status' in answer
   if (isSluice) return ok('port', `A server of Sluice listens on ${where}.`)
   return fault('port', `${where} is in use by another program; choose another with --port.`)
+}
+
+/** Of a program on this machine, whose certificate has another name than this address: it is not checked, and nothing is told to it. */
+function readAnswer(url: string): Promise<unknown> {
+  const get = url.startsWith('https:') ? https.get : http.get
+  const options = { rejectUnauthorized: false, signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) }
+  return new Promise((resolve, reject) => {
+    get(url, options, (response) => resolve(json(response))).on('error', reject)
+  })
 }

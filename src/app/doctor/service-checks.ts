@@ -1,5 +1,6 @@
 /** The certificate and the upstream's endpoints. */
 import type { Clock } from '../../core/clock.ts'
+import { DNS_PREFIX, withVersion } from '../../engines/remote/endpoint-url.ts'
 import { readCertificate } from '../../net/tls/certificate.ts'
 import { type Finding, ok, warning } from './finding.ts'
 
@@ -24,9 +25,9 @@ const ANSWER_TIMEOUT_MS = 5000
 /** Whether an endpoint lists its models; a name of DNS is not looked up. */
 export async function checkEndpoint(endpoint: string, apiKey: string | null): Promise<Finding> {
   const subject = 'upstream'
-  const url = `${endpoint.replace(/^dns\+/, '').replace(/\/*$/, '')}/models`
+  const url = endpoint.startsWith(DNS_PREFIX) ? endpoint.slice(DNS_PREFIX.length) : endpoint
   try {
-    const response = await fetch(url, {
+    const response = await fetch(`${withVersion(url)}/models`, {
       headers: apiKey === null ? {} : { authorization: `Bearer ${apiKey}` },
       signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
     })

@@ -1,16 +1,22 @@
 /** `sluice doctor` on this machine: what is well, and faults that a start would end with. */
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { createServer as createHttpServer } from 'node:http'
 import { createServer } from 'node:net'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { writeTinyModel } from '../../../test/support/engines/llamacpp-tiny-model.ts'
+import { pairOf, VALID_UNIX_SECONDS } from '../../../test/support/net/tls-files.ts'
 import { createOperatorScene } from '../../../test/support/servers/operator-scene.ts'
 import { createTestApp } from '../../../test/support/servers/test-app.ts'
 import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
 import type { Finding } from '../../app/doctor/finding.ts'
 import { checkNode, checkOpenFiles } from '../../app/doctor/machine-checks.ts'
+import { VirtualClock } from '../../core/clock.ts'
+import { readCertificate } from '../../net/tls/certificate.ts'
+import { SecureConnections } from '../../net/tls/secure-connections.ts'
+import { createLog } from '../../telemetry/log.ts'
 
 function setUp() {
   const { folder, sluice } = createOperatorScene({ env: {} })
@@ -194,6 +200,41 @@ describe('sluice doctor', () => {
       state: 'fault',
       text: `127.0.0.1:${taken} is in use by another program; choose another with --port.`,
     })
+  })
+
+  it('knows a server of Sluice that speaks TLS, whatever name its certificate has', async () => {
+    const { find } = setUp()
+    const { app, listen } = createTestApp()
+    const files = pairOf('first')
+    const certificate = await readCertificate(files, new VirtualClock(VALID_UNIX_SECONDS))
+    const secure = new SecureConnections(app.server, {
+      certificate,
+      log: createLog({ destination: { write: () => {} } }),
+    })
+    onTestFinished(() => secure.close())
+    const port = await listen()
+    const { certfile, keyfile } = files
+    const words = ['--tls-certfile', certfile, '--tls-keyfile', keyfile, '--port', String(port)]
+    expect(await find('port', ...words)).toMatchObject({
+      state: 'ok',
+      text: `A server of Sluice listens on 127.0.0.1:${port}.`,
+    })
+  })
+
+  it('asks an upstream as the server does, with /v1 or without it', async () => {
+    const { find } = setUp()
+    const upstream = createHttpServer(({ url }, response) => {
+      response.writeHead(url === '/v1/models' ? 200 : 404).end('{}')
+    })
+    await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void upstream.close())
+    const root = `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`
+    for (const endpoint of [root, `${root}/`, `${root}/v1`, `dns+${root}/v1/`])
+      expect(await find('upstream', '--upstream', endpoint)).toMatchObject({
+        state: 'ok',
+        text: `${endpoint} answers.`,
+      })
+    expect(await find('upstream', '--upstream', `${root}/other`)).toMatchObject({ state: 'warning' })
   })
 
   it('warns of an upstream that does not answer, and finds a certificate that cannot be used', async () => {

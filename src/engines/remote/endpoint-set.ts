@@ -8,8 +8,8 @@ import { lookup } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
 import { chooseEndpoint } from './choose-endpoint.ts'
 import { Endpoint, type EndpointAddress, type EndpointOptions } from './endpoint.ts'
+import { DNS_PREFIX, withVersion } from './endpoint-url.ts'
 
-const DNS_PREFIX = 'dns+'
 const RESOLVE_MS = 10_000
 const PROBE_MS = 5000
 
@@ -60,9 +60,9 @@ export class EndpointSet {
   /** Null where none takes work. @param tried those that have failed this request */
   choose(key: string | null, tried: ReadonlySet<Endpoint>): Endpoint | null {
     const left = this.available.filter((endpoint) => !tried.has(endpoint))
-    // One whose breaker is closed and whose last probe was answered comes before one that must be tried first.
-    const closed = left.filter(({ takesWork }) => takesWork)
-    return chooseEndpoint(closed.length > 0 ? closed : left, key)
+    // One whose breaker is half open is among them, or nothing would find out whether it answers requests again.
+    const present = left.filter(({ isHealthy }) => isHealthy !== false)
+    return chooseEndpoint(present.length > 0 ? present : left, key)
   }
 
   async close(): Promise<void> {
@@ -113,12 +113,6 @@ export class EndpointSet {
 
 async function resolveAll(hostName: string): Promise<readonly string[]> {
   return (await lookup(hostName, { all: true })).map(({ address }) => address)
-}
-
-/** `http://host:8000` and `http://host:8000/v1/` are the same. */
-function withVersion(given: string): string {
-  const url = given.replace(/\/+$/, '')
-  return url.endsWith('/v1') ? url : `${url}/v1`
 }
 
 function withHost(url: URL, address: string): string {

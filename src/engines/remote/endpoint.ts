@@ -135,13 +135,14 @@ export class Endpoint {
 
   /** Whether it can take work: its `/health`, or where it has none its list of models. Feeds the breaker. */
   async probe(): Promise<boolean> {
+    const wasAway = this.isHealthy === false
     try {
       this.isHealthy = (await this.#healthStatus()) < 500
     } catch {
       this.isHealthy = false
     }
-    if (this.isHealthy) this.breaker.recordSuccess()
-    else this.breaker.recordFailure()
+    if (this.isHealthy) this.breaker.recordPresence({ isBack: wasAway })
+    else this.breaker.recordFailure({ isAway: true })
     return this.isHealthy
   }
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import {
   chatEnd,
   chatEvent,
@@ -38,7 +38,11 @@ const chat = (content = 'hi', more: Partial<EngineRequest> = {}): EngineRequest 
   ...more,
 })
 
-async function run(engine: RemoteEngine, request = chat(), signal = new AbortController().signal) {
+async function run(
+  engine: RemoteEngine,
+  request: EngineRequest | EmbeddingRequest = chat(),
+  signal = new AbortController().signal,
+) {
   const fold = new SequenceFold()
   for await (const events of engine.generate(request, signal)) for (const event of events) fold.add(event)
   return fold.finish()
@@ -84,6 +88,20 @@ describe('a remote engine', () => {
       },
     })
     expect(engine.info()).toMatchObject({ engine: 'openai', maxSeqLen: 512, takesChats: true })
+    await engine.close()
+  })
+
+  it('tells at the end how much of the prompt its upstream found in a cache', async () => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      const usage = { prompt_tokens: 7, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 4 } }
+      openStream(response)
+      response.end(chatEvent({ content: 'a' }) + chatEnd(usage))
+    })
+    const engine = await open([upstream.url])
+    const all: AnswerEvent[] = []
+    for await (const events of engine.generate(chat(), new AbortController().signal)) all.push(...events)
+
+    expect(all.at(-1)).toMatchObject({ type: 'sequence-end', cachedTokensCorrection: 4 })
     await engine.close()
   })
 
@@ -140,6 +158,26 @@ describe('a remote engine', () => {
       reasoning: 'so',
       toolCalls: [{ id: 'c1', name: 'f', arguments: '{}' }],
     })
+    await engine.close()
+  })
+
+  it('tells calls of one index apart by their ids, whole or in pieces', async () => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      openStream(response)
+      const call = (id: string, more: object) => ({ index: 0, id, function: more })
+      const whole = (id: string, name: string) => call(id, { name, arguments: `{"of":"${id}"}` })
+      response.write(chatEvent({ tool_calls: [whole('c1', 'f')] }))
+      response.write(chatEvent({ tool_calls: [whole('c2', 'g'), call('c3', { name: 'f', arguments: '{' })] }))
+      response.write(chatEvent({ tool_calls: [{ index: 0, function: { arguments: '"a":' } }] }))
+      response.end(chatEvent({ tool_calls: [call('c3', { arguments: '1}' })] }) + chatEnd())
+    })
+    const engine = await open([upstream.url])
+
+    expect((await run(engine)).toolCalls).toEqual([
+      { id: 'c1', name: 'f', arguments: '{"of":"c1"}' },
+      { id: 'c2', name: 'g', arguments: '{"of":"c2"}' },
+      { id: 'c3', name: 'f', arguments: '{"a":1}' },
+    ])
     await engine.close()
   })
 
@@ -257,6 +295,165 @@ describe('a remote engine', () => {
 
     expect((await run(engine)).text).toBe('ok')
     await engine.close()
+  })
+
+  it('ends an answer at the limit that it could not tell its upstream, which is left then', async () => {
+    await using upstream = await FaultyUpstream.start((response, { body }) => {
+      const refusal = "This model's maximum context length is 8 tokens. max_tokens is too large: 2"
+      if ('max_tokens' in body)
+        return void response.writeHead(400).end(JSON.stringify({ error: { message: refusal } }))
+      openStream(response)
+      for (const text of ['a', 'b', 'c', 'd']) response.write(chatEvent({ content: text }))
+    })
+    const engine = await open([upstream.url], { timeouts: { ...TIMEOUTS, betweenMs: 60_000 } })
+    const options = { ...chat().options, maxNewTokens: 2 }
+
+    const answer = await run(engine, chat('hi', { options }))
+
+    expect(answer).toMatchObject({ text: 'ab', finishReason: 'length' })
+    expect(answer.tokenIds).toHaveLength(2)
+    await upstream.calls[1]?.closed
+    await engine.close()
+  })
+
+  it('asks once where there is no limit that could be left out', async () => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      response.writeHead(400).end('{"error":"This model\'s maximum context length is 8 tokens."}')
+    })
+    const engine = await open([upstream.url])
+    const options = { ...chat().options, maxNewTokens: Infinity }
+
+    await expect(run(engine, chat('hi', { options }))).rejects.toMatchObject({
+      code: 'context_length_exceeded',
+    })
+    expect(upstream.calls).toHaveLength(1)
+    await engine.close()
+  })
+
+  it('ends each of several choices at that limit, whatever else comes of them', async () => {
+    await using upstream = await FaultyUpstream.start((response, { body }) => {
+      if ('max_tokens' in body) return void response.writeHead(400).end('{"error":"maximum context length"}')
+      openStream(response)
+      const choice = (index: number, content: string) => chatEvent({ content }, { index })
+      const other = (index: number) => choice(index, 'x') + choice(index, 'y') + choice(index, 'z')
+      response.end(other(0) + chatEvent({}, { finish_reason: 'stop' }) + other(1) + chatEnd())
+    })
+    const engine = await open([upstream.url])
+    const request = chat('hi', { choices: 2, options: { ...chat().options, maxNewTokens: 2 } })
+    const folds = [new SequenceFold(), new SequenceFold()]
+    for await (const events of engine.generate(request, new AbortController().signal))
+      for (const event of events) folds[event.index]?.add(event)
+
+    for (const fold of folds) {
+      const answer = fold.finish()
+      expect(answer).toMatchObject({ text: 'xy', finishReason: 'length' })
+      expect(answer.tokenIds).toHaveLength(2)
+    }
+    await engine.close()
+  })
+
+  it.each<[string, Partial<EngineRequest>]>([
+    ['a chat', {}],
+    ['a prompt', { chat: undefined, prompts: [{ pieces: ['once'], addSpecial: true }] } as object],
+  ])(
+    'tells the limit of %s under the name that its upstream reads, at once from then on',
+    async (_, more) => {
+      await using upstream = await FaultyUpstream.start((response, call) => {
+        if (call.path === '/v1/completions') return void response.writeHead(404).end('{}')
+        if (!('max_tokens' in call.body)) return sayPieces('ok')(response, call)
+        const message =
+          "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead."
+        const error = { message, type: 'invalid_request_error', param: 'max_tokens' }
+        response.writeHead(400).end(JSON.stringify({ error }))
+      })
+      const engine = await open([upstream.url])
+
+      expect((await run(engine, chat('hi', more))).text).toBe('ok')
+      expect((await run(engine, chat('hi', more))).text).toBe('ok')
+
+      const chats = upstream.calls.filter(({ path }) => path === '/v1/chat/completions')
+      expect(chats.map(({ body }) => [body['max_tokens'], body['max_completion_tokens']])).toEqual([
+        [16, undefined],
+        [undefined, 16],
+        [undefined, 16],
+      ])
+      await engine.close()
+    },
+  )
+
+  it.each([
+    ['max_tokens must be at least 1, got 0'],
+    ["'max_tokens' cannot be used together with 'max_completion_tokens'"],
+  ])('passes on a refusal that only names the limit: %s', async (message) => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      response.writeHead(400).end(JSON.stringify({ error: { message } }))
+    })
+    const engine = await open([upstream.url])
+
+    await expect(run(engine)).rejects.toMatchObject({ code: 'upstream_refused' })
+    expect(upstream.calls).toHaveLength(1)
+    await engine.close()
+  })
+
+  describe('whose upstream has another model in the place of its first', () => {
+    const answerOnly = async (status: number) => {
+      const upstream = await FaultyUpstream.start((response, call) => {
+        const { model } = call.body
+        const error = { message: `The model '${String(model)}' does not exist.` }
+        if (model !== upstream.model.id) return void response.writeHead(status).end(JSON.stringify({ error }))
+        if (call.path !== '/v1/embeddings') return sayPieces('ok')(response, call)
+        response.end(JSON.stringify({ data: [{ index: 0, embedding: [1] }] }))
+      })
+      return upstream
+    }
+
+    it.each([404, 400])('asks for that one when the first is refused with %d', async (status) => {
+      await using upstream = await answerOnly(status)
+      const engine = await open([upstream.url])
+      upstream.model.id = 'next'
+
+      expect((await run(engine)).text).toBe('ok')
+      expect((await run(engine)).text).toBe('ok')
+
+      expect(upstream.calls.map(({ body }) => body['model'])).toEqual(['up', 'next', 'next'])
+      const { reqId, place } = chat()
+      upstream.model.id = 'last'
+      await run(engine, { reqId, place, prompts: [{ pieces: ['a'], addSpecial: true }] })
+      expect(upstream.calls.at(-1)?.body['model']).toBe('last')
+      await engine.close()
+    })
+
+    it('asks once for a model that it is given, or that its upstream still lists', async () => {
+      await using upstream = await FaultyUpstream.start((response) => {
+        response.writeHead(404).end('{"error":{"message":"The model does not exist."}}')
+      })
+      for (const model of [null, 'given']) {
+        const engine = await open([upstream.url], { model })
+        await expect(run(engine)).rejects.toMatchObject({ code: 'upstream_refused' })
+        await engine.close()
+      }
+
+      expect(upstream.calls.map(({ body }) => body['model'])).toEqual(['up', 'given'])
+    })
+
+    it('reads it when its endpoint has come back', async () => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+      onTestFinished(() => void vi.useRealTimers())
+      await using upstream = await answerOnly(404)
+      const health: boolean[] = []
+      const engine = await open([upstream.url], { onHealth: (_url, isHealthy) => health.push(isHealthy) })
+      upstream.health = 503
+      vi.advanceTimersByTime(5000)
+      await expect.poll(() => health).toEqual([true, false])
+      Object.assign(upstream, { health: 200, model: { id: 'next', max_model_len: 1024 } })
+
+      vi.advanceTimersByTime(5000)
+      await expect.poll(() => engine.info().maxSeqLen).toBe(1024)
+
+      expect((await run(engine)).text).toBe('ok')
+      expect(upstream.calls.map(({ body }) => body['model'])).toEqual(['next'])
+      await engine.close()
+    })
   })
 
   it('ends the request at the upstream when its client leaves', async () => {

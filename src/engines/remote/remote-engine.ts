@@ -7,7 +7,7 @@
 import type { Clock } from '../../core/clock.ts'
 import { ServiceError } from '../../core/errors.ts'
 import type { SecretText } from '../../core/text/secret-text.ts'
-import type { Chat, ChatMessage } from '../../protocol/chat.ts'
+import type { Chat } from '../../protocol/chat.ts'
 import type {
   EmbeddingRequest,
   Engine,
@@ -24,19 +24,15 @@ import { AnswerReader, startsOf } from './answers/answer-reader.ts'
 import { type EndpointAnswer, REMOTE_TIMEOUTS, type RemoteTimeouts } from './endpoint.ts'
 import { readVectors, toEmbeddingRequest } from './embeddings.ts'
 import { EndpointSet, type EndpointSetOptions } from './endpoint-set.ts'
+import { estimateTokens } from './estimate-tokens.ts'
 import { mergeEvents } from './merge-events.ts'
 import { readJson } from './answers/json-answer.ts'
 import { toChatRequest, toCompletionRequest, type UpstreamRequest } from './request-body.ts'
 import { sendRequest } from './send-request.ts'
 import { SseReader } from './answers/sse-events.ts'
-import { refusesLength, toRefusal, unavailable } from './upstream-errors.ts'
+import { refusesLength, refusesMaxTokens, refusesModel, toRefusal, unavailable } from './upstream-errors.ts'
 import { type AskUpstream, detokenizeUpstream, tokenizeUpstream } from './upstream-tokens.ts'
-import { readUpstreamModel, UNKNOWN_MODEL, type UpstreamModel } from './upstream-model.ts'
-
-/** What texts have on average; for prompts until the upstream tells their tokens. */
-const BYTES_PER_TOKEN = 4
-/** About what a large image is. */
-const TOKENS_PER_MEDIUM = 1000
+import { readUpstreamModel, toModelInfo, UNKNOWN_MODEL, type UpstreamModel } from './upstream-model.ts'
 
 /** Reason for work that is still open when its answer is over. One object: making one for each request takes a stack trace. */
 const ENDED = new Error('the answer is over')
@@ -56,6 +52,14 @@ export interface RemoteEngineOptions extends Pick<EndpointSetOptions, 'resolve' 
   readonly timeouts?: RemoteTimeouts
 }
 
+/** What was sent of a run at last, and what came of it. */
+interface Sent {
+  readonly path: UpstreamRequest['path']
+  readonly answer: EndpointAnswer
+  /** Where its sequences must be ended here; Infinity where the upstream was told. */
+  readonly maxTokens: number
+}
+
 interface Run {
   readonly request: EngineRequest
   /** Null for the chat of the request. */
@@ -73,6 +77,8 @@ export class RemoteEngine implements Engine {
   /** Of the model; asked for several times in each request. */
   #info = toModelInfo(UNKNOWN_MODEL)
   #hasCompletions = true
+  /** The model whose chats have their limit under its newer name alone; null where none is known. */
+  #newlyLimitedModel: string | null = null
 
   private constructor(options: RemoteEngineOptions) {
     this.#options = options
@@ -82,7 +88,8 @@ export class RemoteEngine implements Engine {
       ...options,
       onHealth: (url, isHealthy) => {
         onHealth?.(url, isHealthy)
-        if (isHealthy && this.#model.id === null) void this.#readModel()
+        // It may be another model's server now.
+        if (isHealthy) void this.#readModel()
       },
     })
   }
@@ -143,7 +150,7 @@ export class RemoteEngine implements Engine {
     }
     let vectors: readonly AnswerEvent[]
     try {
-      const answer = await sendRequest(this.#endpoints, { ...upstream, onSent }, signal)
+      const answer = await this.#post({ ...upstream, onSent }, signal)
       if (answer.kind === 'refused') throw toRefusal(this.#options.modelId, answer.refusal)
       vectors = await readVectors(answer.body, request.prompts.length)
     } catch (thrown) {
@@ -158,7 +165,7 @@ export class RemoteEngine implements Engine {
 
   #asking(signal: AbortSignal): AskUpstream {
     return async (request) => {
-      const answer = await sendRequest(this.#endpoints, request, signal)
+      const answer = await this.#post(request, signal)
       if (answer.kind === 'answered') return await readJson(answer.body)
       if (NO_ROUTE.has(answer.refusal.status)) return null
       throw toRefusal(this.#options.modelId, answer.refusal)
@@ -198,8 +205,7 @@ export class RemoteEngine implements Engine {
   }
 
   async *#answer(run: Run, signal: AbortSignal): AsyncGenerator<readonly AnswerEvent[], void, void> {
-    const model = this.#knownModelName ?? (await this.#modelName())
-    const sending = this.#send(model, run, signal)
+    const sending = this.#send(run, signal)
     // Made while the upstream begins.
     const events = new SseReader()
     const { choices = 1, options } = run.request
@@ -208,20 +214,21 @@ export class RemoteEngine implements Engine {
       firstIndex: run.firstIndex,
       estimatedPromptTokens: estimateTokens(run.prompt, run.request.chat),
     }
-    let begun: Awaited<typeof sending>
+    let sent: Sent
     try {
-      begun = await sending
+      sent = await sending
     } catch (thrown) {
       // Who leaves before the first byte has had the upstream read the prompt: that is counted.
       if (signal.aborted && run.isSent) yield startsOf(shape)
       throw thrown
     }
-    const { upstream, answer } = begun
+    const { path, answer, maxTokens } = sent
     if (answer.kind === 'refused') throw toRefusal(this.#options.modelId, answer.refusal)
     const reader = new AnswerReader({
       ...shape,
-      kind: upstream.path === '/v1/completions' ? 'completion' : 'chat',
+      kind: path === '/v1/completions' ? 'completion' : 'chat',
       topLogprobs: options.topLogprobs ?? 0,
+      maxTokens,
     })
     // What came before a failure leaves before it, and is counted.
     let read: AnswerEvent[] = []
@@ -233,6 +240,8 @@ export class RemoteEngine implements Engine {
           answer.body.finish()
           break
         }
+        // Leaving ends the request at the upstream.
+        if (reader.isCut) break
         if (read.length === 0) continue
         const ready = read
         read = []
@@ -253,40 +262,68 @@ export class RemoteEngine implements Engine {
     yield read
   }
 
-  async #send(
-    model: string,
-    run: Run,
-    signal: AbortSignal,
-  ): Promise<{ readonly upstream: UpstreamRequest; readonly answer: EndpointAnswer }> {
+  async #send(run: Run, signal: AbortSignal): Promise<Sent> {
     const { request, prompt } = run
     const { chat } = request
     const onSent = (): void => {
       run.isSent = true
     }
     const post = (upstream: UpstreamRequest): Promise<EndpointAnswer> =>
-      sendRequest(this.#endpoints, { ...upstream, onSent }, signal)
-    if (chat !== undefined) {
-      const upstream = toChatRequest(model, chat, request)
-      const answer = await post(upstream)
-      if (answer.kind === 'answered' || !refusesLength(answer.refusal)) return { upstream, answer }
-      // More than the context holds: without a number an upstream takes what is left, which is less than was asked for.
-      const options = { ...request.options, maxNewTokens: Infinity }
-      const shorter = toChatRequest(model, chat, { ...request, options })
-      return { upstream, answer: await post(shorter) }
-    }
+      this.#post({ ...upstream, onSent }, signal)
+    if (chat !== undefined) return await this.#sendChat(chat, request, post)
     if (prompt === null) throw unavailable('it was asked for nothing.')
     if (this.#hasCompletions) {
-      const upstream = toCompletionRequest(model, prompt, request)
+      const upstream = toCompletionRequest(await this.#modelName(), prompt, request)
       const answer = await post(upstream)
-      if (answer.kind === 'answered' || !NO_ROUTE.has(answer.refusal.status)) return { upstream, answer }
+      if (answer.kind === 'answered' || !NO_ROUTE.has(answer.refusal.status))
+        return { path: upstream.path, answer, maxTokens: Infinity }
     }
     if (!('pieces' in prompt)) throw this.#unsupported('its upstream takes no tokens')
     const messages = [{ role: 'user' as const, content: prompt.pieces.join('') }]
-    const upstream = toChatRequest(model, { messages }, request)
-    const answer = await post(upstream)
+    const sent = await this.#sendChat({ messages }, request, post)
     // Where the chat is missing too, it is the model that is not there.
-    if (answer.kind === 'answered') this.#hasCompletions = false
-    return { upstream, answer }
+    if (sent.answer.kind === 'answered') this.#hasCompletions = false
+    return sent
+  }
+
+  /** With its limit as the upstream reads it; without where that is more than there is room for, so that it takes what is left. */
+  async #sendChat(
+    chat: Chat,
+    request: EngineRequest,
+    post: (upstream: UpstreamRequest) => Promise<EndpointAnswer>,
+  ): Promise<Sent> {
+    const path = '/v1/chat/completions'
+    const { options } = request
+    const ask = async (maxNewTokens: number): Promise<EndpointAnswer> => {
+      const model = await this.#modelName()
+      const limitName = model === this.#newlyLimitedModel ? 'max_completion_tokens' : 'max_tokens'
+      return await post(
+        toChatRequest({ model, limitName }, chat, { ...request, options: { ...options, maxNewTokens } }),
+      )
+    }
+    const { maxNewTokens: maxTokens } = options
+    let answer = await ask(maxTokens)
+    if (answer.kind === 'refused' && refusesMaxTokens(answer.refusal)) {
+      this.#newlyLimitedModel = await this.#modelName()
+      answer = await ask(maxTokens)
+    }
+    if (answer.kind === 'answered' || maxTokens === Infinity || !refusesLength(answer.refusal))
+      return { path, answer, maxTokens: Infinity }
+    // What is left may be more than was asked for, at another endpoint or where the limit broke another rule.
+    return { path, answer: await ask(Infinity), maxTokens }
+  }
+
+  /** Once more where the upstream does not know the model by the id that it listed, and lists another now. */
+  async #post(request: UpstreamRequest, signal: AbortSignal): Promise<EndpointAnswer> {
+    const answer = await sendRequest(this.#endpoints, request, signal)
+    const asked = String(request.body['model'])
+    if (answer.kind === 'answered' || this.#options.model !== null || !refusesModel(answer.refusal, asked))
+      return answer
+    // Another request may have read it since.
+    if (this.#model.id === asked) await this.#readModel()
+    const model = await this.#modelName()
+    if (model === asked) return answer
+    return await sendRequest(this.#endpoints, { ...request, body: { ...request.body, model } }, signal)
   }
 
   get #knownModelName(): string | null {
@@ -337,38 +374,4 @@ function readEvents(datas: readonly string[], reader: AnswerReader, read: Answer
     reader.read(data, read)
   }
   return false
-}
-
-/** Until the upstream tells; what stays where it tells none, or is not read to its end. */
-function estimateTokens(prompt: Prompt | null, chat: Chat = { messages: [] }): number {
-  if (prompt !== null && 'tokenIds' in prompt) return prompt.tokenIds.length
-  const { messages, tools = [], templateArguments } = chat
-  const texts = prompt === null ? messages.flatMap(textsOf) : prompt.pieces
-  const others = [...tools, ...(templateArguments === undefined ? [] : [templateArguments])]
-  const bytes = [...texts, ...others.map((other) => JSON.stringify(other))].reduce(
-    (sum, text) => sum + Buffer.byteLength(text),
-    0,
-  )
-  const media = messages.flatMap(({ parts = [] }) => parts.filter(({ kind }) => kind === 'media'))
-  return Math.ceil(bytes / BYTES_PER_TOKEN) + media.length * TOKENS_PER_MEDIUM
-}
-
-function textsOf({ content, reasoning = '', toolCalls = [] }: ChatMessage): readonly string[] {
-  return [content, reasoning, ...toolCalls.flatMap((call) => [call.name, call.arguments])]
-}
-
-function toModelInfo({ id: _id, ...known }: UpstreamModel): ModelInfo {
-  return {
-    ...known,
-    engine: 'openai',
-    maxBatchSize: Number.MAX_SAFE_INTEGER,
-    takesChats: true,
-    canConstrain: true,
-    chatTemplate: null,
-    bosText: '',
-    eosText: '',
-    specialTexts: [],
-    threads: null,
-    memoryBytes: null,
-  }
 }

@@ -29,8 +29,11 @@ export interface UpstreamRequest {
 /** Characters of a conversation or a prompt that choose its endpoint. */
 const KEY_LENGTH = 1024
 
+/** Under which of OpenAI's names, the older or the newer one, a chat's limit is sent. */
+type LimitName = 'max_tokens' | 'max_completion_tokens'
+
 export function toChatRequest(
-  model: string,
+  { model, limitName }: { readonly model: string; readonly limitName: LimitName },
   chat: Chat,
   { options, choices, upstreamFields, traceparent }: EngineRequest,
 ): UpstreamRequest {
@@ -39,6 +42,7 @@ export function toChatRequest(
     ...upstreamFields,
     model,
     ...chatFields(chat),
+    ...limitField(options, limitName),
     ...commonFields(options, choices),
     // llama-server gives none at all where none beside the chosen one is asked for.
     ...(topLogprobs !== undefined && { logprobs: true, top_logprobs: Math.max(1, topLogprobs) }),
@@ -67,6 +71,7 @@ export function toCompletionRequest(
     ...upstreamFields,
     model,
     prompt: given,
+    ...limitField(options, 'max_tokens'),
     ...commonFields(options, choices),
     ...(topLogprobs !== undefined && { logprobs: topLogprobs }),
   }
@@ -78,12 +83,15 @@ export function toCompletionRequest(
   }
 }
 
+function limitField({ maxNewTokens }: SequenceOptions, name: LimitName): Body {
+  return Number.isFinite(maxNewTokens) ? { [name]: maxNewTokens } : {}
+}
+
 function commonFields(options: SequenceOptions, choices = 1): Body {
-  const { maxNewTokens, sampling, stopStrings, endRules, constraint } = options
+  const { sampling, stopStrings, endRules, constraint } = options
   return {
     stream: true,
     stream_options: { include_usage: true },
-    ...(Number.isFinite(maxNewTokens) && { max_tokens: maxNewTokens }),
     ...(choices > 1 && { n: choices }),
     ...samplingFields(sampling),
     ...(stopStrings.length > 0 && { stop: stopStrings }),

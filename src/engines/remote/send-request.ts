@@ -20,11 +20,16 @@ export async function sendRequest(
   { path, body, key, traceparent, onSent }: UpstreamRequest,
   signal: AbortSignal,
 ): Promise<EndpointAnswer> {
+  /** Whether there was a connection to the endpoint that is being tried. */
+  let hasLeft = false
   const sent = {
     path,
     json: JSON.stringify(body),
     ...(traceparent !== undefined && { traceparent }),
-    ...(onSent && { onSent }),
+    onSent: () => {
+      hasLeft = true
+      onSent?.()
+    },
   }
   const tried = new Set<Endpoint>()
   let refused: EndpointAnswer | null = null
@@ -34,9 +39,11 @@ export async function sendRequest(
     if (endpoint === null) break
     tried.add(endpoint)
     endpoint.breaker.pass()
+    hasLeft = false
     try {
       const answer = await endpoint.send(sent, signal)
-      if (answer.kind === 'refused' && isAway(answer.refusal.status)) endpoint.breaker.recordFailure()
+      if (answer.kind === 'refused' && isFailure(answer.refusal.status))
+        endpoint.breaker.recordFailure({ isAway: false })
       else endpoint.breaker.recordSuccess()
       if (answer.kind === 'answered' || !mayTryElsewhere(answer.refusal.status)) return answer
       refused = answer
@@ -49,7 +56,7 @@ export async function sendRequest(
         hasResent = true
         tried.delete(endpoint)
         endpoint.breaker.cancel()
-      } else endpoint.breaker.recordFailure()
+      } else endpoint.breaker.recordFailure({ isAway: !hasLeft })
     }
   }
   if (refused !== null) return refused
@@ -57,7 +64,7 @@ export async function sendRequest(
 }
 
 /** A 500 may be the request's own fault: a client that repeats it must not take the endpoint from the others. Its probes tell more. */
-function isAway(status: number): boolean {
+function isFailure(status: number): boolean {
   return status > 501
 }
 

@@ -11,9 +11,22 @@ export interface UpstreamRefusal {
   readonly body: string
 }
 
-/** Whether it may be the length of the answer that the upstream refuses. */
+const LENGTH_NAME = /max_(?:completion_)?tokens/i
+const TOO_LONG = /cannot be greater|too large|too long|less than or equal|at most|maximum/i
+
+/** Whether the answer was to be longer than there is room for, in the context or by a rule of the upstream. */
 export function refusesLength({ status, body }: UpstreamRefusal): boolean {
-  return status === 400 && /max_tokens|max_completion_tokens|context length/i.test(body)
+  return status === 400 && (/context length/i.test(body) || (LENGTH_NAME.test(body) && TOO_LONG.test(body)))
+}
+
+/** Whether it reads a limit under its newer name alone, as OpenAI's reasoning models do. */
+export function refusesMaxTokens({ status, body }: UpstreamRefusal): boolean {
+  return status === 400 && /\buse\W+max_completion_tokens/i.test(body)
+}
+
+/** Whether it may not know the model. */
+export function refusesModel({ status, body }: UpstreamRefusal, model: string): boolean {
+  return status === 404 || (status === 400 && body.includes(model))
 }
 
 export function toRefusal(model: string, { status, retryAfter, body }: UpstreamRefusal): ServiceError {

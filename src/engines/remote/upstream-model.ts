@@ -29,6 +29,22 @@ export function readUpstreamModel(answer: unknown, wanted: string | null): Upstr
   return found === undefined ? { ...UNKNOWN_MODEL, id } : { ...describe(found), id }
 }
 
+export function toModelInfo({ id: _id, ...known }: UpstreamModel): ModelInfo {
+  return {
+    ...known,
+    engine: 'openai',
+    maxBatchSize: Number.MAX_SAFE_INTEGER,
+    takesChats: true,
+    canConstrain: true,
+    chatTemplate: null,
+    bosText: '',
+    eosText: '',
+    specialTexts: [],
+    threads: null,
+    memoryBytes: null,
+  }
+}
+
 function describe(model: Json): Omit<UpstreamModel, 'id'> {
   const meta = isObject(model['meta']) ? model['meta'] : {}
   const megabytes = meta['size_mb']

@@ -108,8 +108,9 @@ export class SequenceFold<Failure = SequenceError> {
         this.#callOf(event).arguments += event.arguments
         break
       case 'sequence-end': {
-        const { finishReason, stopString = null, error, promptTokensCorrection = 0 } = event
-        this.#promptTokens += promptTokensCorrection
+        const { finishReason, stopString = null, error } = event
+        this.#promptTokens += event.promptTokensCorrection ?? 0
+        this.#cachedTokens += event.cachedTokensCorrection ?? 0
         this.#end = { finishReason, stopString, error }
         break
       }

@@ -86,6 +86,30 @@ describe('a remote model', () => {
     ])
   })
 
+  it('tells how much of a prompt its upstream found in a cache, plain and streamed', async () => {
+    await using upstream = await FaultyUpstream.start((response, { path }) => {
+      const usage = { prompt_tokens: 7, completion_tokens: 1, prompt_tokens_details: { cached_tokens: 4 } }
+      openStream(response)
+      response.write(path === '/v1/completions' ? completionEvent('a') : chatEvent({ content: 'a' }))
+      response.end(chatEnd(usage))
+    })
+    const { post } = await serve({ m: upstream })
+    const told = { prompt_tokens: 7, prompt_tokens_details: { cached_tokens: 4 } }
+    for (const [path, body] of [
+      ['/v1/chat/completions', ask('m')],
+      ['/v1/completions', { model: 'm', prompt: 'hi' }],
+    ] as const) {
+      expect((await post(path, body)).json().usage).toMatchObject(told)
+      const stream = { stream: true, stream_options: { include_usage: true } }
+      expect((await post(path, { ...body, ...stream })).body).toContain(
+        '"prompt_tokens_details":{"cached_tokens":4}',
+      )
+    }
+    const details = '"input_tokens_details":{"cached_tokens":4'
+    expect((await post('/v1/responses', { model: 'm', input: 'hi' })).body).toContain(details)
+    expect((await post('/v1/responses', { model: 'm', input: 'hi', stream: true })).body).toContain(details)
+  })
+
   it.each(['/v1/responses', '/v1/messages'])('answers %s as a chat of the upstream', async (path) => {
     await using upstream = await FaultyUpstream.start(sayPieces('a', 'b'))
     const { post } = await serve({ m: upstream })
@@ -96,6 +120,54 @@ describe('a remote model', () => {
     expect(answer.statusCode).toBe(200)
     expect(answer.body).toContain('ab')
     expect(upstream.calls[0]?.path).toBe('/v1/chat/completions')
+  })
+
+  it('gives each of the calls that its upstream sends with one index, plain and streamed', async () => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      const call = (id: string, city: string) => ({
+        ...{ index: 0, id, type: 'function' },
+        function: { name: 'weather', arguments: JSON.stringify({ city }) },
+      })
+      openStream(response)
+      response.end(chatEvent({ tool_calls: [call('c1', 'Bern'), call('c2', 'Rome')] }) + chatEnd())
+    })
+    const { post } = await serve({ m: upstream })
+    const tools = [{ type: 'function', function: { name: 'weather', parameters: { type: 'object' } } }]
+
+    const plain = (await post('/v1/chat/completions', ask('m', { tools }))).json()
+    const { body: streamed } = await post('/v1/chat/completions', ask('m', { tools, stream: true }))
+
+    expect(plain.choices[0]).toMatchObject({
+      finish_reason: 'tool_calls',
+      message: {
+        tool_calls: [
+          { id: 'c1', function: { name: 'weather', arguments: '{"city":"Bern"}' } },
+          { id: 'c2', function: { name: 'weather', arguments: '{"city":"Rome"}' } },
+        ],
+      },
+    })
+    expect(streamed).toContain('"tool_calls":[{"index":0,"id":"c1"')
+    expect(streamed).toContain('"tool_calls":[{"index":1,"id":"c2"')
+    expect(streamed).toContain(
+      '"tool_calls":[{"index":1,"function":{"arguments":"{\\"city\\":\\"Rome\\"}"}}]',
+    )
+  })
+
+  it('answers no more than was asked for where its upstream could not be told', async () => {
+    await using upstream = await FaultyUpstream.start((response, { body }) => {
+      const message = "This model's maximum context length is 8 tokens."
+      if ('max_tokens' in body)
+        return void response.writeHead(400).end(JSON.stringify({ error: { message } }))
+      openStream(response)
+      for (const content of ['a', 'b', 'c', 'd']) response.write(chatEvent({ content }))
+    })
+    const { post, usage } = await serve({ m: upstream })
+
+    const answer = (await post('/v1/chat/completions', ask('m', { max_tokens: 2 }))).json()
+
+    expect(answer.choices).toMatchObject([{ message: { content: 'ab' }, finish_reason: 'length' }])
+    expect(answer.usage).toMatchObject({ completion_tokens: 2 })
+    expect(usage).toMatchObject([{ status: 200, tokensOut: 2 }])
   })
 
   it('passes images and files of every dialect on, in their places', async () => {

@@ -17,6 +17,8 @@ export class FaultyUpstream implements AsyncDisposable {
   readonly url: string
   /** Of its health probe. */
   health = 200
+  /** What it lists. */
+  model = { id: 'up', max_model_len: 512 }
   readonly #server: ReturnType<typeof createServer>
 
   private constructor(server: ReturnType<typeof createServer>) {
@@ -47,7 +49,7 @@ async function handle(
 ): Promise<void> {
   const path = request.url ?? ''
   if (request.method === 'GET') {
-    const body = path === '/v1/models' ? JSON.stringify({ data: [{ id: 'up', max_model_len: 512 }] }) : '{}'
+    const body = path === '/v1/models' ? JSON.stringify({ data: [upstream.model] }) : '{}'
     response.writeHead(path === '/health' ? upstream.health : 200).end(body)
     return
   }

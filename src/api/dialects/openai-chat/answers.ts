@@ -153,9 +153,10 @@ export function createChatFrames(
       return `${frameHead}${index}${beforeContent}${jsonOf(text)}${frameTail}`
     },
     end: (event) => {
-      const { index, finishReason, promptTokensCorrection = 0 } = event
+      const { index, finishReason, promptTokensCorrection = 0, cachedTokensCorrection = 0 } = event
       thought[index]?.add(event)
       promptTokens += promptTokensCorrection
+      cachedTokens += cachedTokensCorrection
       const logprobs = hasLogprobs && { logprobs: null }
       const reason = toFinishReason(finishReason, calling.has(index))
       return frame(toChunk({ index, delta: {}, ...logprobs, finish_reason: reason }))

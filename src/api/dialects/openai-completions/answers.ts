@@ -96,9 +96,10 @@ export function createCompletionFrames(generation: Head, options: CompletionOpti
       if (list === null || logprobs.length === 0) return textFrame(index, text)
       return frame(toChunk({ index, text, logprobs: list.add(logprobs), finish_reason: null }))
     },
-    end: ({ index, finishReason, promptTokensCorrection = 0 }) => {
+    end: ({ index, finishReason, promptTokensCorrection = 0, cachedTokensCorrection = 0 }) => {
       const prompt = Math.floor(index / choices)
       promptTokens.set(prompt, (promptTokens.get(prompt) ?? 0) + promptTokensCorrection)
+      cachedTokens += cachedTokensCorrection
       const finish_reason = answerFinishReason(finishReason)
       return frame(toChunk({ index, text: '', logprobs: null, finish_reason }))
     },

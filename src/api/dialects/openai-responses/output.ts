@@ -111,6 +111,7 @@ export class Output {
         return this.#grow(event.arguments, [])
       case 'sequence-end':
         this.#promptTokens += event.promptTokensCorrection ?? 0
+        this.#cachedTokens += event.cachedTokensCorrection ?? 0
         this.#finishReason = event.finishReason
         return this.#end(event.finishReason === 'stop' ? 'completed' : 'incomplete')
     }

@@ -27,15 +27,19 @@ export interface UpstreamAnswerShape {
   readonly topLogprobs: number
   /** Until the upstream tells. */
   readonly estimatedPromptTokens: number
+  /** Where a sequence ends here, as its upstream was not told; Infinity where it was. */
+  readonly maxTokens: number
 }
 
 interface Choice {
+  /** Pieces, or tokens where log probabilities count them, that it may still have; text behind the last is left out. */
+  left: number
   /** Pieces whose tokens have not been counted yet: 0 or 1. */
   uncounted: number
   finishReason: FinishReason | null
   stopString: string | null
-  /** Ours of each call, by the upstream's index. */
-  readonly calls: Map<number, number>
+  /** In our order: a call's index at the upstream, which calls may share, and its id there. */
+  readonly calls: { readonly at: number; readonly id: string }[]
 }
 
 /** The starts of an answer's sequences: they bill the prompt, also of who leaves before anything has come. */
@@ -61,18 +65,29 @@ export class AnswerReader {
   constructor(shape: UpstreamAnswerShape) {
     this.#shape = shape
     this.#choices = Array.from({ length: shape.choices }, () => ({
+      left: shape.maxTokens,
       uncounted: 0,
       finishReason: null,
       stopString: null,
-      calls: new Map(),
+      calls: [],
     }))
+  }
+
+  /** Whether nothing more is wanted, though the upstream goes on: all have ended, one or more at the limit here. */
+  get isCut(): boolean {
+    return this.#hasCut && this.#choices.every(({ finishReason }) => finishReason !== null)
+  }
+
+  get #hasCut(): boolean {
+    return this.#choices.some(({ left }) => left <= 0)
   }
 
   /** @param data of one event; the caller leaves out `[DONE]` @param events get what it holds @throws ServiceError `engine_failed` */
   read(data: string, events: AnswerEvent[]): void {
     const known = this.#pattern?.textOf(data) ?? null
     if (known !== null) {
-      if (known !== '') events.push(this.#text(this.#patternChoice, known, undefined))
+      const isCut = (this.#choices[this.#patternChoice]?.left ?? 0) <= 0
+      if (known !== '' && !isCut) events.push(this.#text(this.#patternChoice, known, undefined))
       return
     }
     const chunk = parse(data)
@@ -103,7 +118,8 @@ export class AnswerReader {
     this.begin(events)
     if (this.#choices.some(({ finishReason }) => finishReason === null))
       throw answerLost('ended before its text did')
-    const told = countOf(this.#usage?.['completion_tokens'])
+    // What was cut is among those that the upstream tells.
+    const told = this.#hasCut ? null : countOf(this.#usage?.['completion_tokens'])
     let left = told === null ? this.#choices.length : Math.max(0, told - this.#counted)
     for (const [index, choice] of this.#choices.entries()) {
       const isLast = index === this.#choices.length - 1
@@ -114,11 +130,10 @@ export class AnswerReader {
     }
     for (const [index, { finishReason, stopString }] of this.#choices.entries()) {
       if (finishReason === null) continue
-      const correction = index === 0 ? this.#promptCorrection() : 0
       events.push({
         ...{ type: 'sequence-end', index: this.#indexOf(index), finishReason, error: null },
         ...(stopString !== null && { stopString }),
-        ...(correction !== 0 && { promptTokensCorrection: correction }),
+        ...(index === 0 && this.#corrections()),
       })
     }
   }
@@ -145,6 +160,7 @@ export class AnswerReader {
     const at = countOf(given['index']) ?? 0
     const choice = this.#choices[at]
     if (choice === undefined) throw answerLost(`has a choice ${at} that was not asked for`)
+    if (choice.left <= 0) return
     if (this.#shape.kind === 'chat') this.#readDelta(at, given, events)
     else this.#readText(at, given, events)
     const reason = given['finish_reason']
@@ -175,17 +191,18 @@ export class AnswerReader {
   }
 
   #readCall(choiceAt: number, given: Json): readonly AnswerEvent[] {
-    const calls = this.#choices[choiceAt]?.calls ?? new Map<number, number>()
+    const calls = this.#choices[choiceAt]?.calls ?? []
     const index = this.#indexOf(choiceAt)
     const at = countOf(given['index']) ?? 0
+    const id = textOf(given['id'])
     const called = isObject(given['function']) ? given['function'] : {}
     const events: AnswerEvent[] = []
-    let call = calls.get(at)
-    if (call === undefined) {
-      call = calls.size
-      calls.set(at, call)
-      const id = textOf(given['id']) || `call_${newId()}`
-      events.push({ type: 'tool-call-start', index, call, id, name: textOf(called['name']) })
+    // Ollama gives every call the index 0, whole and with an id of its own.
+    let call = calls.findLastIndex((one) => one.at === at && (id === '' || one.id === id))
+    if (call === -1) {
+      call = calls.push({ at, id }) - 1
+      const name = textOf(called['name'])
+      events.push({ type: 'tool-call-start', index, call, id: id || `call_${newId()}`, name })
     }
     const more = textOf(called['arguments'])
     if (more !== '') events.push({ type: 'tool-call-delta', index, call, arguments: more })
@@ -195,6 +212,11 @@ export class AnswerReader {
   /** With the tokens of the piece before it, or its own where their log probabilities count them. */
   #text(at: number, text: string, logprobs: readonly ChosenLogprob[] | undefined): AnswerEvent {
     const index = this.#indexOf(at)
+    const choice = this.#choices[at]
+    if (choice !== undefined) {
+      choice.left -= logprobs?.length ?? 1
+      if (choice.left <= 0) choice.finishReason = 'length'
+    }
     if (logprobs === undefined) {
       const tokens = this.#takeUncounted(at)
       this.#counted += tokens
@@ -219,9 +241,16 @@ export class AnswerReader {
     return { type: 'text-delta', index: this.#indexOf(at), text: '', tokenIds: unknownTokens(tokens) }
   }
 
-  #promptCorrection(): number {
-    const told = countOf(this.#usage?.['prompt_tokens'])
-    return told === null ? 0 : told - this.#shape.estimatedPromptTokens
+  /** Of what the start said of the prompt, which is told once for all choices. */
+  #corrections() {
+    const { prompt_tokens: prompt, prompt_tokens_details: details } = this.#usage ?? NO_USAGE
+    const told = countOf(prompt)
+    const promptTokensCorrection = told === null ? 0 : told - this.#shape.estimatedPromptTokens
+    const cachedTokensCorrection = (isObject(details) ? countOf(details['cached_tokens']) : null) ?? 0
+    return {
+      ...(promptTokensCorrection !== 0 && { promptTokensCorrection }),
+      ...(cachedTokensCorrection !== 0 && { cachedTokensCorrection }),
+    }
   }
 
   #indexOf(at: number): number {
@@ -230,6 +259,7 @@ export class AnswerReader {
 }
 
 const NO_DELTA: Json = {}
+const NO_USAGE: Json = {}
 const NO_TOKENS: readonly number[] = []
 const ONE_UNKNOWN: readonly number[] = [-1]
 

@@ -138,7 +138,8 @@ function headOf({ method, headers }: FastifyRequest): TracedHead {
 function idOf(params: unknown): string | null {
   if (addressIn(params) !== null) return null
   const [id] = typeof params === 'object' && params !== null ? Object.values(params) : []
-  return typeof id === 'string' ? id : null
+  // A null character, which no database keeps as text, is in no id.
+  return typeof id === 'string' ? id.replaceAll('\0', '\ufffd') : null
 }
 
 function addressIn(params: unknown): string | null {

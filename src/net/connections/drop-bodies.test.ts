@@ -1,4 +1,4 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { once } from 'node:events'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
@@ -56,6 +56,18 @@ describe('a body that comes after its answer', () => {
     socket.write('x')
 
     expect(Buffer.concat(await received).toString()).toMatch(/^HTTP\/1\.1 200 .*early/s)
+  })
+
+  it('keeps no later request from closing the connection', async () => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    socket.write(`POST / HTTP/1.1\r\nhost: x\r\ncontent-length: ${BYTES}\r\n\r\n`)
+    const [request] = (await once(server, 'request')) as [IncomingMessage]
+    socket.write('x'.repeat(BYTES))
+    await once(request, 'end')
+
+    socket.write('GET / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n')
+
+    expect(Buffer.concat(await socket.toArray()).toString()).toMatch(/early.*early/s)
   })
 
   it('is left to Node where it is small', async () => {

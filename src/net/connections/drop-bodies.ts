@@ -26,6 +26,7 @@ function dropRest(request: IncomingMessage): void {
   // which loses the client the answer.
   const close = socket.destroySoon.bind(socket)
   socket.destroySoon = () => void request.once('end', close)
+  request.once('end', () => (socket.destroySoon = close))
   // From a request that was never read Node would now drop all at once.
   request.read(0)
   request.on('data', () => {

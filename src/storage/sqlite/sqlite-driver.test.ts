@@ -1,8 +1,28 @@
 import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, it } from 'vitest'
 import { countRows, usageEntry, useUsageDatabases } from '../../../test/support/servers/usage-databases.ts'
+import { SqliteConnection } from './sqlite-driver.ts'
 
 const databases = useUsageDatabases()
+
+it.each([
+  ['insert into a values (1)', true],
+  ['insert into a values (1) returning x', true],
+  ['update a set x = 2 returning x', true],
+  ['delete from a returning x', true],
+  ['select x from a', false],
+])('asks before a change, whether it gives rows or not: %s', (sql, isRefused) => {
+  const database = new DatabaseSync(':memory:')
+  database.exec('create table a (x)')
+  const connection = new SqliteConnection(database, () => {
+    throw new Error('the file is gone')
+  })
+
+  if (isRefused) expect(() => connection.run(sql, [])).toThrow('the file is gone')
+  else expect(connection.run(sql, []).rows).toEqual([])
+  expect(database.prepare('select count(*) as rows from a').get()).toEqual({ rows: 0 })
+  database.close()
+})
 
 describe('a transaction past the query builder', () => {
   it('waits for one that is open on the connection, and is no part of it', async () => {

@@ -220,8 +220,12 @@ const MAX_PREPARED_STATEMENTS = 200
 
 interface PreparedStatement {
   readonly statement: StatementSyncInstance
+  /** Whether it gives rows, as a change may that returns what it has changed. */
   readonly isReader: boolean
+  readonly isChange: boolean
 }
+
+const CHANGES = /^\s*(?:insert|update|delete)\b/i
 
 export class SqliteConnection implements DatabaseConnection {
   readonly #database: SqliteDatabase
@@ -254,9 +258,9 @@ export class SqliteConnection implements DatabaseConnection {
   }
 
   #execute<Row>(sql: string, values: readonly unknown[]): QueryResult<Row> {
-    const { statement, isReader } = this.#prepare(sql)
+    const { statement, isReader, isChange } = this.#prepare(sql)
+    if (isChange && !this.#database.isTransaction) this.#beforeWrite()
     if (isReader) return { rows: statement.all(...toValues(values)) as Row[] }
-    if (!this.#database.isTransaction && sql !== BEGIN.read) this.#beforeWrite()
     const { changes, lastInsertRowid } = statement.run(...toValues(values))
     return { rows: [], numAffectedRows: BigInt(changes), insertId: BigInt(lastInsertRowid) }
   }
@@ -269,7 +273,9 @@ export class SqliteConnection implements DatabaseConnection {
     const known = this.#prepared.get(sql)
     if (known !== undefined) return known
     const statement = this.#database.prepare(sql)
-    const prepared = { statement, isReader: statement.columns().length > 0 }
+    const isReader = statement.columns().length > 0
+    const isChange = isReader ? CHANGES.test(sql) : sql !== BEGIN.read
+    const prepared = { statement, isReader, isChange }
     const [oldest] = this.#prepared.keys()
     if (this.#prepared.size >= MAX_PREPARED_STATEMENTS && oldest !== undefined) this.#prepared.delete(oldest)
     this.#prepared.set(sql, prepared)

@@ -216,5 +216,10 @@ describe('a null character', () => {
     expect((await world.admin('DELETE', `/v1/admin/keys/${id}%00x`)).statusCode).toBe(404)
     expect((await world.admin('DELETE', `/v1/admin/users/${userId}%00x`)).statusCode).toBe(404)
     expect(await snapshot(world)).toBe(before)
+    const { records } = (await world.admin('GET', '/v1/admin/audit')).json<{
+      records: { target: unknown }[]
+    }>()
+    const targets = records.map(({ target }) => target)
+    expect(targets).toEqual(expect.arrayContaining([`${id}\ufffdx`, `${userId}\ufffdx`]))
   })
 })

@@ -217,10 +217,10 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
 /** The tokens of a key are those of the keys, too, that count under its budgets. */
 function createSpentReading(database: ApiDatabase, usage: UsageStore): ReadSpent {
   return async ({ scope, id }, sinceUnixSeconds) => {
-    const ids = scope === 'key' ? await findBudgetKeyIds(database, id) : [id]
-    const sums = await Promise.all(ids.map((one) => usage.sumByPath({ scope, id: one }, sinceUnixSeconds)))
-    const paths = sums.flatMap((byPath) => [...byPath.values()])
-    return paths.reduce((total, { tokensIn, tokensOut }) => total + tokensIn + tokensOut, 0)
+    let tokens = 0
+    for await (const ids of scope === 'key' ? findBudgetKeyIds(database, id) : [[id]])
+      tokens += await usage.sumTokens({ scope, ids }, sinceUnixSeconds)
+    return tokens
   }
 }
 

@@ -252,7 +252,7 @@ export const ERRORS = {
   /** A database on another machine: `storage_lost` is of a file. */
   database_unavailable: row(
     503,
-    "The server's database of {holds} cannot be reached at the moment; try again in {seconds} s.",
+    "The server's database of {holds} {trouble} at the moment; try again in {seconds} s.",
   ),
   limits_unavailable: row(
     503,

@@ -281,6 +281,14 @@ const consoleAccounts: Migration = {
   },
 }
 
+/** A key's family is read in the order of ids, in pieces. */
+const budgetFamilies: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await createIndex(db, 'api_keys', ['budget_key_id', 'id'])
+    await db.schema.dropIndex('api_keys_by_budget_key_id').execute()
+  },
+}
+
 async function createIndex(db: Kysely<unknown>, table: string, columns: string[]): Promise<void> {
   const index = db.schema.createIndex(`${table}_by_${columns.join('_')}`)
   await index.on(table).columns(columns).execute()
@@ -297,6 +305,7 @@ export const API_DATABASE: DatabaseKind = {
     '0004-teams-and-budgets': teamsAndBudgets,
     '0005-audit-log': auditLog,
     '0006-console': consoleAccounts,
+    '0007-budget-families': budgetFamilies,
   },
 }
 

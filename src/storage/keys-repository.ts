@@ -3,6 +3,7 @@
  * expired. A row is deleted only with its user, so a revoked key stays listed.
  */
 import { sql } from 'kysely'
+import { ownTurn } from '../core/concurrency/turns.ts'
 import type { Tier } from '../core/tiers.ts'
 import type { ApiDatabase } from './api-database.ts'
 import { listPage, type Page, type PageRequest } from './pages.ts'
@@ -147,10 +148,21 @@ export async function updateKey(db: ApiDatabase, id: string, changes: KeyChanges
   await db.updateTable('api_keys').set(values).where('id', '=', id).execute()
 }
 
-/** The key, and those that count under its budgets. */
-export async function findBudgetKeyIds(db: ApiDatabase, keyId: string): Promise<readonly string[]> {
+/** Read in one turn of the event loop, which takes a few milliseconds with what is then asked of each. */
+const IDS_PER_TURN = 500
+
+/** The key, and then those that count under its budgets: any number, as the revoked ones are among them. */
+export async function* findBudgetKeyIds(db: ApiDatabase, keyId: string): AsyncGenerator<readonly string[]> {
+  yield [keyId]
   const keys = db.selectFrom('api_keys').select('id').where('budget_key_id', '=', keyId)
-  return [keyId, ...(await keys.execute()).map(({ id }) => id)]
+  const inOrder = keys.orderBy('id').limit(IDS_PER_TURN)
+  let after: string | undefined = ''
+  while (after !== undefined) {
+    const ids: readonly string[] = (await inOrder.where('id', '>', after).execute()).map(({ id }) => id)
+    if (ids.length > 0) yield ids
+    after = ids[IDS_PER_TURN - 1]
+    if (after !== undefined) await ownTurn()
+  }
 }
 
 /** Of all keys of an account but the revoked ones. */
@@ -165,18 +177,23 @@ export async function updateTierOfKeys(db: ApiDatabase, accountId: string, tier:
 
 const USES_PER_STATEMENT = 100
 
-/** Ids of keys with Unix seconds; an earlier time than the stored one changes nothing. */
+/**
+ * Ids of keys with Unix seconds; an earlier time than the stored one changes nothing. In the order of ids, in which PostgreSQL then
+ * locks the rows: processes that write at once would wait for each other in a circle otherwise.
+ */
 export async function updateLastUses(
   db: ApiDatabase,
   uses: readonly (readonly [id: string, unixSeconds: number])[],
 ): Promise<void> {
-  for (let start = 0; start < uses.length; start += USES_PER_STATEMENT) {
-    const rows = uses
+  const inOrder = uses.toSorted(([one], [other]) => (one < other ? -1 : 1))
+  for (let start = 0; start < inOrder.length; start += USES_PER_STATEMENT) {
+    const rows = inOrder
       .slice(start, start + USES_PER_STATEMENT)
-      .map(([id, at]) => sql`select cast(${id} as text) as id, cast(${at} as double precision) as used_at`)
+      .map(([id, at]) => sql`(cast(${id} as text), cast(${at} as double precision))`)
+    // Both databases call the columns of values so. From a union PostgreSQL would lose those of rows that it had to wait for.
     await sql`
-      update api_keys set last_used_at = used.used_at from (${sql.join(rows, sql` union all `)}) as used
-      where api_keys.id = used.id and (last_used_at is null or last_used_at < used.used_at)`.execute(db)
+      update api_keys set last_used_at = used.column2 from (values ${sql.join(rows)}) as used
+      where api_keys.id = used.column1 and (last_used_at is null or last_used_at < used.column2)`.execute(db)
   }
 }
 

@@ -7,9 +7,9 @@
  *   since            next minute           next day
  *     ├── rows ────────┼── minutes ──────────┼── days ──────▶
  */
-import type { CompiledQuery } from 'kysely'
+import { type CompiledQuery, sql } from 'kysely'
 import { USAGE_BUCKET_SECONDS, type UsageDatabase, type UsageScope } from './usage-database.ts'
-import type { UsageEntry, UsageSubject, UsageSums } from './usage-store.ts'
+import type { UsageEntry, UsageSubject, UsageSubjects, UsageSums } from './usage-store.ts'
 
 interface Statement {
   readonly sql: string
@@ -131,16 +131,45 @@ function selectBuckets(database: UsageDatabase, scope: UsageScope) {
     .where('bucket_start', '<', 0)
 }
 
+export interface TokensRow {
+  /** Null where there are no requests. */
+  readonly tokens: number | null
+}
+
+const SUBJECT_COLUMNS = { key: 'key_id', account: 'account_id', team: 'team_id' } as const
+
+export function compileSumTokens(
+  database: UsageDatabase,
+  { scope, ids: list }: UsageSubjects,
+  sinceUnixSeconds: number,
+): CompiledQuery<TokensRow> {
+  const { minute, day, minutesFrom, daysFrom } = partsSince(sinceUnixSeconds)
+  const ids = sql.join(list)
+  const buckets = sql`select tokens_in, tokens_out from usage_totals where scope = ${scope} and subject_id in (${ids})`
+  return sql<TokensRow>`
+    select sum(tokens_in + tokens_out) as tokens from (
+      select tokens_in, tokens_out from usage_rows where created_at >= ${sinceUnixSeconds}
+        and created_at < ${minutesFrom} and ${sql.ref(SUBJECT_COLUMNS[scope])} in (${ids})
+      union all ${buckets} and bucket_seconds = ${minute} and bucket_start >= ${minutesFrom} and bucket_start < ${daysFrom}
+      union all ${buckets} and bucket_seconds = ${day} and bucket_start >= ${daysFrom}
+    ) as part`.compile(database)
+}
+
 /** The values of the query, in the order of its parts. */
 export function sumValues({ scope, id }: UsageSubject, sinceUnixSeconds: number): readonly unknown[] {
-  const [minute, day] = USAGE_BUCKET_SECONDS
-  const minutesFrom = nextStart(sinceUnixSeconds, minute)
-  const daysFrom = nextStart(minutesFrom, day)
+  const { minute, day, minutesFrom, daysFrom } = partsSince(sinceUnixSeconds)
   return [
     ...[sinceUnixSeconds, minutesFrom, ...(scope === 'all' ? [] : [id])],
     ...[scope, id, minute, minutesFrom, daysFrom],
     ...[scope, id, day, daysFrom, Number.MAX_SAFE_INTEGER],
   ]
+}
+
+/** Where the rows end, and then the minutes. */
+function partsSince(sinceUnixSeconds: number) {
+  const [minute, day] = USAGE_BUCKET_SECONDS
+  const minutesFrom = nextStart(sinceUnixSeconds, minute)
+  return { minute, day, minutesFrom, daysFrom: nextStart(minutesFrom, day) }
 }
 
 /** Start of the bucket in which a moment lies. */

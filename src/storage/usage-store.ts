@@ -30,6 +30,12 @@ export interface UsageSubject {
   readonly id: string
 }
 
+/** Those of several subjects; a statement has three parameters for each. */
+export interface UsageSubjects {
+  readonly scope: Exclude<UsageScope, 'all'>
+  readonly ids: readonly string[]
+}
+
 export interface UsageSums {
   readonly requests: number
   readonly tokensIn: number
@@ -91,6 +97,8 @@ export interface HourSpan {
 export interface UsageReader {
   /** Sums of the rows written at `sinceUnixSeconds` or later, by path; null takes all. */
   sumByPath(subject: UsageSubject, sinceUnixSeconds: number | null): Promise<ReadonlyMap<string, UsageSums>>
+  /** Tokens of all these subjects together, of the rows written at `sinceUnixSeconds` or later. */
+  sumTokens(subjects: UsageSubjects, sinceUnixSeconds: number): Promise<number>
   /** Sums of a slice of time by group, in no order; a slice of hours or days begins and ends with one. */
   sumByGroup(slice: UsageSlice): Promise<readonly GroupSums[]>
   /** The same slice by group and step of latency, in no order. */

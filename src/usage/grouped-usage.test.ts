@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { sql } from 'kysely'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { SettableClock, usageEntry, useUsageDatabases } from '../../test/support/servers/usage-databases.ts'
 import { isPostgres } from '../../test/support/databases/injected-database.ts'
 import { lengthOf } from '../../test/support/length-of.ts'
+import * as turns from '../core/concurrency/turns.ts'
 import { SECONDS_PER_DAY, SECONDS_PER_HOUR } from '../storage/usage-database.ts'
 import { LATENCY_STEPS_US } from '../storage/usage-latency.ts'
 import { USAGE_BUCKETS, USAGE_GROUPS, type UsageGroup } from '../storage/usage-store.ts'
@@ -152,6 +153,23 @@ describe('UsageReports by group', () => {
   it('is empty where nothing was used', async () => {
     const { store } = await databases.openInMemory()
     expect(await new UsageReports(store).groups(ALL)).toEqual({ groups: [], next: null })
+  })
+
+  it('is read in turns of the event loop that all reports share', async () => {
+    const clock = new SettableClock()
+    const { store } = await databases.openInMemory(clock)
+    for (const days of [0, 2]) {
+      clock.unixSecondsShown = FIRST_DAY + days * SECONDS_PER_DAY
+      await store.insert([usageEntry()])
+    }
+    const taken = vi.spyOn(turns, 'ownTurn')
+
+    const report = () => new UsageReports(store).groups({ ...ALL, bucket: 'hour', accountId: 'account' })
+    for (const { groups } of await Promise.all([report(), report()])) expect(groups).toHaveLength(2)
+
+    const slices = (2 * SECONDS_PER_DAY) / (6 * SECONDS_PER_HOUR) + 1
+    expect(taken).toHaveBeenCalledTimes(2 * slices)
+    taken.mockRestore()
   })
 
   it('sums up entries that are written together, and forgets them with their rows', async () => {

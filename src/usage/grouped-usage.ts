@@ -1,9 +1,9 @@
 /**
  * Usage of a span of time by hour or day and by group, in pages. Reads the sums of hours and days, and rows where the span begins
- * or ends within an hour, in slices with a turn of the event loop between two, so that requests are answered meanwhile. All times
- * are Unix seconds; hours and days are those of UTC. Called by `usage-reports.ts`.
+ * or ends within an hour, in slices that each have a turn of the event loop, which no other report shares, so that requests are
+ * answered meanwhile. All times are Unix seconds; hours and days are those of UTC. Called by `usage-reports.ts`.
  */
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { ownTurn } from '../core/concurrency/turns.ts'
 import { SECONDS_PER_DAY, SECONDS_PER_HOUR } from '../storage/usage-database.ts'
 import type {
   GroupedSums,
@@ -78,6 +78,7 @@ export async function readUsageGroups(
     current = new Map()
   }
   for (const span of slicesOf(since, until, bucket)) {
+    await ownTurn()
     const slice = { ...span, groupBy, accountId }
     const latencies = byGroup(await reader.countLatencies(slice))
     for (const sums of inTime(await reader.sumByGroup(slice))) {
@@ -88,7 +89,6 @@ export async function readUsageGroups(
       current.set(sums.group, addUsage({ ...sums, bucketStart, latencies: counted }, current.get(sums.group)))
     }
     if (done.length > limit) break
-    await nextTurn()
   }
   finish()
   const groups = done.slice(0, limit)

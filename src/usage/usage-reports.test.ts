@@ -83,6 +83,12 @@ describe('UsageReports', () => {
             expect(await reports.total(since)).toEqual(plainSummary(inTime))
             expect(await reports.ofKey('key-1', since)).toEqual(plainSummary(ofKey))
             expect(await reports.ofAccount('account-1', since)).toEqual(plainSummary(ofAccount))
+            const ofKeys = plainSummary(inTime.filter(({ keyId }) => keyId !== 'key-2'))
+            const keys = { scope: 'key', ids: ['key-1', 'none', 'key-3'] } as const
+            expect(await store.sumTokens(keys, since ?? 0)).toBe(ofKeys.tokensIn + ofKeys.tokensOut)
+            const ofTeam = plainSummary(inTime.filter(({ teamId }) => teamId === 'team-1'))
+            const team = { scope: 'team', ids: ['team-1'] } as const
+            expect(await store.sumTokens(team, since ?? 0)).toBe(ofTeam.tokensIn + ofTeam.tokensOut)
           }
           await database.destroy()
         },

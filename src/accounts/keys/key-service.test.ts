@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RequestLimits } from '../../core/shared-state.ts'
+import { findBudgetKeyIds, findKey, insertKey } from '../../storage/keys-repository.ts'
 import {
   ADDRESS,
   codeOf,
@@ -265,6 +266,28 @@ describe('KeyService.list', () => {
     const cursor = Buffer.from(JSON.stringify([0, id])).toString('base64url')
 
     expect((await services.keys.listAll({ limit: 1, cursor })).count).toBe(1)
+  })
+})
+
+describe('the keys under a budget', () => {
+  it('come in pieces of which none repeats or misses one, without those of another', async () => {
+    const { database, keys } = await createAccountServices()
+    const own = { ...PLAIN, tier: 'free', userId: null } as const
+    const [{ record }, other] = [await keys.createFor(own), await keys.createFor(own)]
+    const maker = await findKey(database, record.id)
+    if (maker === null) throw new Error('There is no such key.')
+    const madeIds = Array.from({ length: 1001 }, (_, index) => `made-${index}`)
+    await database.transaction().execute(async (transaction) => {
+      for (const id of madeIds)
+        await insertKey(transaction, { ...maker, id, revokedAtUnixSeconds: 1, budgetKeyId: maker.id }, id)
+    })
+
+    const pieces: (readonly string[])[] = []
+    for await (const ids of findBudgetKeyIds(database, maker.id)) pieces.push(ids)
+    expect(pieces.map(({ length }) => length)).toEqual([1, 500, 500, 1])
+    expect(pieces.flat().sort()).toEqual([maker.id, ...madeIds].sort())
+    for await (const ids of findBudgetKeyIds(database, other.record.id))
+      expect(ids).toEqual([other.record.id])
   })
 })
 

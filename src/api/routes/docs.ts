@@ -9,7 +9,12 @@ import { makeDocsApp } from '../openapi/docs-app.ts'
 const PAGE_HEADERS = pageHeaders("'self' 'unsafe-inline'")
 
 /** Of an answer of the documentation, what this server says itself. */
-const OWN_HEADERS: ReadonlySet<string> = new Set(['connection', 'content-length', 'date', 'transfer-encoding'])
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'transfer-encoding',
+])
 
 type Handler = (request: FastifyRequest, reply: FastifyReply) => Promise<FastifyReply>
 

@@ -19,6 +19,7 @@ type RemoteUsage = Omit<UsageStore, 'insert' | 'whyLost' | 'close'>
 
 const METHODS: RemoteMethods<RemoteUsage> = {
   sumByPath: 'call',
+  sumTokens: 'call',
   sumByGroup: 'call',
   countLatencies: 'call',
   hourSpan: 'call',

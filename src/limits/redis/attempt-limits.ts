@@ -89,7 +89,7 @@ export class RedisAttemptLimits implements AttemptLimits {
     if (this.#inMemory.delete(attemptId)) return memory.attempts.end(attemptId, result)
     const limits = this.#limitsByAttempt.get(attemptId) ?? []
     this.#limitsByAttempt.delete(attemptId)
-    if (permits.forget(attemptId) === null) return
+    permits.forget(attemptId)
     const words = limits.flatMap(({ id, counts }) => [id, isCounted(result, counts) ? 1 : 0])
     const wake = () => {
       for (const { id } of limits) this.#lines.get(id)?.[0]?.wake()

@@ -70,6 +70,21 @@ describe('a body that comes after its answer', () => {
     expect(Buffer.concat(await socket.toArray()).toString()).toMatch(/early.*early/s)
   })
 
+  it('leaves nothing behind on the connection, however many of them it brings', async () => {
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    const body = `5\r\nhello\r\n0\r\n\r\n`
+    for (let count = 0; count < 3; count++) {
+      socket.write('POST / HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n')
+      const [request] = (await once(server, 'request')) as [IncomingMessage]
+      await once(socket, 'data')
+      const ended = once(request, 'end')
+      socket.write(body)
+      await ended
+      expect(Object.hasOwn(request.socket, 'destroySoon')).toBe(false)
+    }
+    socket.destroy()
+  })
+
   it('is left to Node where it is small', async () => {
     const taken = vi.spyOn(turns, 'ownTurn')
 

@@ -24,9 +24,12 @@ function dropRest(request: IncomingMessage): void {
   request.once('fault', () => socket.destroy())
   // Where the connection closes after the answer, Node would close it now, and reset it under what the client still sends,
   // which loses the client the answer.
-  const close = socket.destroySoon.bind(socket)
-  socket.destroySoon = () => void request.once('end', close)
-  request.once('end', () => (socket.destroySoon = close))
+  const closeAfterBody = () => void request.once('end', () => socket.destroySoon())
+  socket.destroySoon = closeAfterBody
+  request.once('end', () => {
+    // A later request's body may have begun to come: the connection waits for that one.
+    if (socket.destroySoon === closeAfterBody) Reflect.deleteProperty(socket, 'destroySoon')
+  })
   // From a request that was never read Node would now drop all at once.
   request.read(0)
   request.on('data', () => {

@@ -7,12 +7,31 @@ import { errorCode } from '../../core/system-error.ts'
  */
 const PASSING_STATES = ['08', '28', '3D', '53', '57', '58', '25006', '55P03', '40001', '40P01']
 
+const TIMED_OUT = '57014'
+
+/** Beginnings of those with which a server that is there answers a statement: to connect again proves nothing then. */
+const REFUSING_STATES = ['25006', '40001', '40P01', '53', '55P03', TIMED_OUT, '58']
+
 /** Whether the database could not do its work, for no reason that lies in the statement. */
 export function isOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
-  const state = sqlState(error)
   // What the server did not answer, the connection did: refused, reset, timed out.
-  return state === null || PASSING_STATES.some((beginning) => state.startsWith(beginning))
+  return sqlState(error) === null || hasState(error, PASSING_STATES)
+}
+
+/** Of the error of a statement: whether the server is there, and refuses what others may ask or what it may do later. */
+export function isRefusal(error: unknown): boolean {
+  return hasState(error, REFUSING_STATES)
+}
+
+/** Whether the server gave up a statement, which took too long. */
+export function isTimeout(error: unknown): boolean {
+  return hasState(error, [TIMED_OUT])
+}
+
+function hasState(error: unknown, beginnings: readonly string[]): boolean {
+  const state = sqlState(error)
+  return state !== null && beginnings.some((beginning) => state.startsWith(beginning))
 }
 
 /** Null for what is no answer of the server. */

@@ -4,6 +4,9 @@
  *
  *   reachable ──a statement fails──▶ away: every use fails at once ──probe, every `PROBE_EVERY_MS`──▶ reachable
  *
+ * A server that is there and refuses a statement, as it may only be read, its disk is full or it took too long, is not away:
+ * others may be done. The log says so once, until one that was refused is done again.
+ *
  * Used by the query builder through its dialect and by the stores of this folder. Invariant: during an outage no caller waits
  * for a time-out but the one that noticed it, and those that come before the first probe has ended.
  *
@@ -17,7 +20,7 @@ import pg from 'pg'
 import { ServiceError } from '../../core/errors.ts'
 import { Semaphore } from '../../core/concurrency/semaphore.ts'
 import type { LogWriter } from '../../core/log-writer.ts'
-import { isOutage, postgresTrouble } from './postgres-errors.ts'
+import { isOutage, isRefusal, isTimeout, postgresTrouble } from './postgres-errors.ts'
 
 export interface PostgresPoolOptions {
   readonly url: string
@@ -53,6 +56,8 @@ export class PostgresPool implements KyselyPool {
   readonly #onEnd: (() => Promise<void>)[] = []
   /** The first probe of the outage; null while the database is reachable. */
   #firstProbe: Promise<void> | null = null
+  /** Statements that a server which is there has refused, since one of them was done. */
+  readonly #refused = new Set<string>()
   /** Aborts when an outage begins: who waits for a turn then is refused. */
   #reach = createReach()
   readonly #ending = new AbortController()
@@ -98,7 +103,7 @@ export class PostgresPool implements KyselyPool {
     try {
       return new PooledClient(await pool.connect(), {
         onDone: (sql, changed) => this.#noteStatement(sql, changed),
-        toError: (error) => this.#noteFailure(error),
+        toError: (error, sql) => this.#noteRefusal(error, sql) ?? this.#noteFailure(error),
         onRelease: () => turn[Symbol.dispose](),
       })
     } catch (error) {
@@ -117,19 +122,23 @@ export class PostgresPool implements KyselyPool {
     }
   }
 
-  /** As `query`, once more where a connection was cut and the database is there: for what may be done twice. */
+  /**
+   * As `query`, once more where a connection was cut and the database is there: for what may be done twice. What took too long
+   * would again.
+   */
   async queryTwice<Row>(sql: string, values: readonly unknown[]): Promise<readonly Row[]> {
     try {
       return await this.query<Row>(sql, values)
     } catch (error) {
-      if (!isUnavailable(error)) throw error
+      if (!isUnavailable(error) || isTimeout(error.cause)) throw error
       return await this.query<Row>(sql, values)
     }
   }
 
   unavailable(cause?: unknown): ServiceError {
     const options = { retryAfterSeconds: 1, ...(cause === undefined ? {} : { cause }) }
-    return new ServiceError('database_unavailable', { holds: this.#options.holds, seconds: 1 }, options)
+    const params = { holds: this.#options.holds, trouble: troubleOf(cause), seconds: 1 }
+    return new ServiceError('database_unavailable', params, options)
   }
 
   async end(): Promise<void> {
@@ -140,8 +149,26 @@ export class PostgresPool implements KyselyPool {
   }
 
   async #noteStatement(sql: string, changed: readonly unknown[]): Promise<void> {
+    if (this.#refused.has(sql)) {
+      this.#refused.clear()
+      this.#options.log.info(`the database of ${this.#options.holds} does again what it is asked`)
+    }
     if (!/^(?:insert|update|delete|commit)/i.test(sql)) return
     await Promise.all(this.#onWrite.map(async (listener) => await listener(changed)))
+  }
+
+  /** Null for what is no refusal. */
+  #noteRefusal(error: unknown, sql: string): ServiceError | null {
+    if (!isRefusal(error)) return null
+    const { holds, log } = this.#options
+    if (this.#refused.size === 0) {
+      log.error(
+        { code: 'database_unavailable' },
+        `The database of ${holds} refuses what it is asked: ${postgresTrouble(error)}.`,
+      )
+    }
+    this.#refused.add(sql)
+    return this.unavailable(error)
   }
 
   #noteFailure(error: unknown): unknown {
@@ -153,10 +180,7 @@ export class PostgresPool implements KyselyPool {
   /** Resolves after the first probe. One connection that was cut is no outage, and not in the log. */
   async #beginOutage(): Promise<void> {
     const trouble = await this.#probe()
-    if (trouble === null) {
-      this.#endOutage(false)
-      return
-    }
+    if (trouble === null) return this.#beReachable()
     this.#reach.abort(this.unavailable(trouble))
     const { holds, log } = this.#options
     log.error(
@@ -171,18 +195,17 @@ export class PostgresPool implements KyselyPool {
     while (!signal.aborted) {
       await pause(PROBE_EVERY_MS, undefined, { ref: false, signal }).catch(() => {})
       if (signal.aborted) return
-      if ((await this.#probe()) === null) {
-        this.#endOutage(true)
-        return
-      }
+      if ((await this.#probe()) !== null) continue
+      this.#beReachable()
+      this.#options.log.info(`the database of ${this.#options.holds} is back`)
+      for (const listener of this.#onReturn) listener()
+      return
     }
   }
 
-  #endOutage(isLogged: boolean): void {
+  #beReachable(): void {
     this.#firstProbe = null
     this.#reach = createReach()
-    if (isLogged) this.#options.log.info(`the database of ${this.#options.holds} is back`)
-    for (const listener of this.#onReturn) listener()
   }
 
   /** Over a connection of its own: those of the pool may be cut without notice. Gives the trouble, or null. */
@@ -225,7 +248,12 @@ function createReach(): AbortController {
   return controller
 }
 
-export function isUnavailable(error: unknown): boolean {
+function troubleOf(cause: unknown): string {
+  if (isTimeout(cause)) return 'takes too long to answer'
+  return isRefusal(cause) ? 'refuses what it is asked' : 'cannot be reached'
+}
+
+export function isUnavailable(error: unknown): error is ServiceError {
   return error instanceof ServiceError && error.code === 'database_unavailable'
 }
 
@@ -266,7 +294,7 @@ const CREDENTIAL_CHANGE = /^(?:delete from|update) "?(?:api_keys|sessions|users)
 
 interface ClientEvents {
   readonly onDone: (sql: string, changed: readonly unknown[]) => Promise<void>
-  readonly toError: (error: unknown) => unknown
+  readonly toError: (error: unknown, sql: string) => unknown
   readonly onRelease: () => void
 }
 
@@ -294,7 +322,7 @@ class PooledClient implements PostgresPoolClient {
       return result
     } catch (error) {
       this.#isBroken ||= isOutage(error)
-      throw this.#events.toError(error)
+      throw this.#events.toError(error, sql)
     }
   }
 

@@ -4,7 +4,13 @@
  */
 import type { UsageScope } from '../usage-database.ts'
 import { compileCountLatencies, compileHourSpan, compileSumByGroup } from '../usage-groups.ts'
-import { compileSumByPath, type PathSumRow, sumValues } from '../usage-queries.ts'
+import {
+  compileSumByPath,
+  compileSumTokens,
+  type PathSumRow,
+  sumValues,
+  type TokensRow,
+} from '../usage-queries.ts'
 import type {
   GroupLatency,
   GroupSums,
@@ -12,6 +18,7 @@ import type {
   UsageReader,
   UsageSlice,
   UsageSubject,
+  UsageSubjects,
   UsageSums,
 } from '../usage-store.ts'
 import type { PostgresDatabase } from './open-postgres.ts'
@@ -40,6 +47,12 @@ export class PostgresUsageReader implements UsageReader {
     const values = sumValues(subject, since)
     const rows = await this.#database.pool.queryTwice<PathSumRow>(this.#sumSql[subject.scope], values)
     return new Map(rows.map(({ path, ...sums }) => [path, sums]))
+  }
+
+  async sumTokens(subjects: UsageSubjects, sinceUnixSeconds: number): Promise<number> {
+    const { sql, parameters } = compileSumTokens(this.#database, subjects, sinceUnixSeconds)
+    const [row] = await this.#database.pool.queryTwice<TokensRow>(sql, parameters)
+    return row?.tokens ?? 0
   }
 
   async sumByGroup(slice: UsageSlice): Promise<readonly GroupSums[]> {

@@ -1,6 +1,6 @@
 /**
- * The usage store over PostgreSQL. A batch that cannot be written because the database is away waits in a file and is written
- * when it is back, at the next start if need be; requests go on being answered meanwhile, until the file is full. Written by
+ * The usage store over PostgreSQL. A batch that cannot be written because the database is away or refuses it waits in a file and
+ * is written when that is over, at the next start if need be; requests go on being answered meanwhile, until the file is full. Written by
  * the usage recorder, which batches; read by reports; emptied by the pruner.
  * Invariant: a batch whose `insert` resolved is counted once, however its writing went.
  */
@@ -16,6 +16,7 @@ import type {
   UsageSlice,
   UsageStore,
   UsageSubject,
+  UsageSubjects,
   UsageSums,
 } from '../usage-store.ts'
 import type { PostgresDatabase } from './open-postgres.ts'
@@ -33,10 +34,15 @@ export interface PostgresUsageStoreDeps {
   readonly log: Pick<LogWriter, 'error'>
 }
 
+/** A database that is there and refuses what waits is asked again so much later. */
+const RETRY_AFTER_MS = 5000
+
 export class PostgresUsageStore implements UsageStore {
   readonly #deps: PostgresUsageStoreDeps
   readonly #pool: PostgresPool
   readonly #reader: PostgresUsageReader
+  /** Until what waits is written; null where nothing is known to wait, and while it is being written. */
+  #retry: NodeJS.Timeout | null = null
 
   /** Writes what waits since an earlier run. */
   constructor(deps: PostgresUsageStoreDeps) {
@@ -56,7 +62,7 @@ export class PostgresUsageStore implements UsageStore {
       if (!isUnavailable(error)) throw error
       if (!(await this.#deps.waiting.append(batch))) throw error
       // The outage may have ended before the batch was in the file.
-      if (!this.#pool.isAway) void this.#writeWaiting()
+      if (this.#retry === null) void this.#writeWaiting()
     }
   }
 
@@ -66,6 +72,11 @@ export class PostgresUsageStore implements UsageStore {
   ): Promise<ReadonlyMap<string, UsageSums>> {
     await this.#writeAllWaiting()
     return await this.#reader.sumByPath(subject, sinceUnixSeconds)
+  }
+
+  async sumTokens(subjects: UsageSubjects, sinceUnixSeconds: number): Promise<number> {
+    await this.#writeAllWaiting()
+    return await this.#reader.sumTokens(subjects, sinceUnixSeconds)
   }
 
   async sumByGroup(slice: UsageSlice): Promise<readonly GroupSums[]> {
@@ -90,11 +101,13 @@ export class PostgresUsageStore implements UsageStore {
 
   /** Nothing more can be recorded only when the file is full as well. */
   whyLost(): ServiceError | null {
-    return this.#pool.isAway && this.#deps.waiting.isFull ? this.#pool.unavailable() : null
+    const isWaiting = this.#pool.isAway || this.#retry !== null
+    return isWaiting && this.#deps.waiting.isFull ? this.#pool.unavailable() : null
   }
 
   async close(): Promise<void> {
     await this.#writeWaiting()
+    this.#cancelRetry()
     await this.#deps.database.destroy()
     await this.#deps.waiting.close()
   }
@@ -107,15 +120,27 @@ export class PostgresUsageStore implements UsageStore {
     await this.#deps.waiting.empty((batches) => this.#write(batches))
   }
 
-  /** What could not be written waits for the next return of the database. */
+  /** What could not be written waits for a while, or for the return of the database. */
   async #writeWaiting(): Promise<void> {
     const { waiting, log } = this.#deps
+    this.#cancelRetry()
     if (waiting.isEmpty) return
+    // Not read for nothing.
+    if (this.#pool.isAway) return this.#writeLater()
     try {
       await this.#writeAllWaiting()
     } catch (error) {
-      if (!isUnavailable(error))
-        log.error({ err: error }, 'usage that waits in its file could not be written')
+      if (isUnavailable(error)) return this.#writeLater()
+      log.error({ err: error }, 'usage that waits in its file could not be written')
     }
+  }
+
+  #writeLater(): void {
+    this.#retry ??= setTimeout(() => void this.#writeWaiting(), RETRY_AFTER_MS).unref()
+  }
+
+  #cancelRetry(): void {
+    if (this.#retry !== null) clearTimeout(this.#retry)
+    this.#retry = null
   }
 }

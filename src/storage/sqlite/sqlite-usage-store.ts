@@ -16,9 +16,11 @@ import {
 import {
   bucketStart,
   compileSumByPath,
+  compileSumTokens,
   type PathSumRow,
   subjectsOf,
   sumValues,
+  type TokensRow,
   UsageInsert,
 } from '../usage-queries.ts'
 import type {
@@ -29,6 +31,7 @@ import type {
   UsageSlice,
   UsageStore,
   UsageSubject,
+  UsageSubjects,
   UsageSums,
 } from '../usage-store.ts'
 import type { SqliteKysely } from './sqlite-driver.ts'
@@ -78,6 +81,15 @@ export class SqliteUsageStore implements UsageStore {
     const [sql, values] = [this.#sumSql[subject.scope], sumValues(subject, sinceUnixSeconds ?? 0)]
     const { rows } = await this.#database.driver.run((connection) => connection.run<PathSumRow>(sql, values))
     return new Map(rows.map(({ path, ...sums }) => [path, sums]))
+  }
+
+  async sumTokens(subjects: UsageSubjects, sinceUnixSeconds: number): Promise<number> {
+    await this.#bringUpToDate()
+    const { sql, parameters } = compileSumTokens(this.#database, subjects, sinceUnixSeconds)
+    const { rows } = await this.#database.driver.run((connection) =>
+      connection.run<TokensRow>(sql, parameters),
+    )
+    return rows[0]?.tokens ?? 0
   }
 
   async sumByGroup(slice: UsageSlice): Promise<readonly GroupSums[]> {

@@ -1,7 +1,7 @@
 /** Teams, and token budgets of keys, users and teams: what they refuse, when they begin again, and what a restart leaves of them. */
 import Anthropic, { RateLimitError as AnthropicRateLimit } from '@anthropic-ai/sdk'
 import OpenAI, { RateLimitError } from 'openai'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { SPENT_KNOWN_MS } from '../../../src/core/shared-state.ts'
 import {
   type AccountsApp,
@@ -149,6 +149,23 @@ describe.each([
     expect(await statuses(2, made.key)).toEqual([200, 429])
     expect(await statuses(1, own.key)).toEqual([429])
   })
+})
+
+it('what a key and all that it has made have spent is read together, however many are revoked', async () => {
+  const { admin, as, state } = await createAccountsApp()
+  const own = (await admin('POST', '/v1/admin/keys?tier=pro&daily_token_budget=1000')).json<{
+    key: string
+  }>()
+  for (let made = 0; made < 20; made++) {
+    const { id, key } = (await as(own.key, 'POST', '/v1/keys', {})).json<{ id: string; key: string }>()
+    if (made % 5 === 0) await as(key, 'POST', '/v1/generate', GENERATE)
+    expect((await as(own.key, 'DELETE', `/v1/keys/${id}`)).statusCode).toBe(200)
+  }
+  const sums = vi.spyOn(state.usage, 'sumByPath')
+  const tokens = vi.spyOn(state.usage, 'sumTokens')
+
+  expect((await as(own.key, 'GET', '/v1/usage')).json().budgets).toMatchObject([{ spent_tokens: 4 * SPENT }])
+  expect(sums.mock.calls.length + tokens.mock.calls.length).toBeLessThan(5)
 })
 
 it('what was spent is read again, and so is still spent after a restart', async () => {

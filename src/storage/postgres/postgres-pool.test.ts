@@ -1,0 +1,76 @@
+/** A PostgreSQL that is there and refuses what it is asked. One that is away is in `postgres-credential-store.test.ts`. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, it, vi } from 'vitest'
+import { createPostgresDatabase, runSql } from '../../../test/support/databases/throw-away-postgres.ts'
+import { usageEntry } from '../../../test/support/servers/usage-databases.ts'
+import { whenUnused } from '../../../test/support/shared.ts'
+import { VirtualClock } from '../../core/clock.ts'
+import { openPostgresUsageDatabase } from './postgres-usage-database.ts'
+import { PostgresUsageStore } from './postgres-usage-store.ts'
+import { UsageFile } from './usage-file.ts'
+
+async function openUsage() {
+  const url = await createPostgresDatabase()
+  const log = { error: vi.fn(), info: vi.fn() }
+  const database = await openPostgresUsageDatabase({ url, log })
+  const folder = mkdtempSync(path.join(tmpdir(), 'sluice-waiting-'))
+  const waiting = await UsageFile.open(path.join(folder, 'waiting-usage.jsonl'))
+  const store = new PostgresUsageStore({ database, waiting, clock: new VirtualClock(), log })
+  whenUnused(async () => {
+    await store.close()
+    rmSync(folder, { recursive: true })
+  })
+  return { url, log, database, store, waiting }
+}
+
+/** Makes each row of usage fail with this error. */
+const REFUSE = `create function refuse() returns trigger language plpgsql as $$
+  begin perform nextval('refusals'); raise exception 'no room' using errcode = '53100'; end $$;
+  create sequence refusals; create trigger refuse before insert on usage_rows execute function refuse()`
+
+async function countRefusals(url: string): Promise<number> {
+  const [row] = await runSql(url, 'select last_value::int as count from refusals')
+  return Number(row?.['count'])
+}
+
+describe('a PostgreSQL that takes no rows', () => {
+  it('is asked now and then, is in the log once, and has all rows when it takes them again', async () => {
+    const { url, log, store, waiting } = await openUsage()
+    await runSql(url, REFUSE)
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    whenUnused(() => void vi.useRealTimers())
+
+    await store.insert([usageEntry()])
+    await store.insert([usageEntry()])
+    await expect(store.hourSpan()).rejects.toMatchObject({ code: 'database_unavailable' })
+    const asked = await countRefusals(url)
+    expect(await countRefusals(url)).toBe(asked)
+    expect(log.error.mock.calls).toEqual([
+      [{ code: 'database_unavailable' }, 'The database of usage refuses what it is asked: no room.'],
+    ])
+
+    await runSql(url, 'drop trigger refuse on usage_rows')
+    await vi.advanceTimersToNextTimerAsync()
+    vi.useRealTimers()
+    await expect.poll(() => waiting.isEmpty).toBe(true)
+    expect(await runSql(url, 'select count(*)::int as count from usage_rows')).toEqual([{ count: 2 }])
+    expect(log.info.mock.calls).toEqual([['the database of usage does again what it is asked']])
+    await runSql(url, 'drop function refuse; drop sequence refusals')
+  })
+
+  it('refuses what is read where it takes too long, asks it once, and says so', async () => {
+    const { log, database } = await openUsage()
+    const slow = 'select pg_sleep(60)'
+    const asked = vi.spyOn(database.pool, 'query')
+
+    const answer = database.pool.queryTwice(`set statement_timeout = 20; ${slow}`, [])
+    await expect(answer).rejects.toMatchObject({
+      code: 'database_unavailable',
+      message: "The server's database of usage takes too long to answer at the moment; try again in 1 s.",
+    })
+    expect(asked).toHaveBeenCalledOnce()
+    expect(log.error).toHaveBeenCalledOnce()
+  })
+})

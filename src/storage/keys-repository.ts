@@ -178,8 +178,8 @@ export async function updateTierOfKeys(db: ApiDatabase, accountId: string, tier:
 const USES_PER_STATEMENT = 100
 
 /**
- * Ids of keys with Unix seconds; an earlier time than the stored one changes nothing. In the order of ids, in which PostgreSQL then
- * locks the rows: processes that write at once would wait for each other in a circle otherwise.
+ * Ids of keys with Unix seconds; an earlier time than the stored one changes nothing. In the order of ids, in which PostgreSQL
+ * locks the rows that it looks up one by one: processes that write at once would wait for each other in a circle otherwise.
  */
 export async function updateLastUses(
   db: ApiDatabase,

@@ -60,6 +60,22 @@ describe('a PostgreSQL that takes no rows', () => {
     await runSql(url, 'drop function refuse; drop sequence refusals')
   })
 
+  it('is in the log for that although something else took too long before', async () => {
+    const { url, log, store, database } = await openUsage()
+    await runSql(url, REFUSE)
+    const slow = 'set statement_timeout = 20; select pg_sleep(60)'
+    for (let asked = 0; asked < 2; asked++)
+      await expect(database.pool.queryTwice(slow, [])).rejects.toMatchObject({ code: 'database_unavailable' })
+
+    await store.insert([usageEntry()])
+
+    expect(log.error.mock.calls.map(([, sentence]) => sentence)).toEqual([
+      expect.stringContaining('canceling statement due to statement timeout'),
+      'The database of usage refuses what it is asked: no room.',
+    ])
+    await runSql(url, 'drop trigger refuse on usage_rows; drop function refuse; drop sequence refusals')
+  })
+
   it('refuses what is read where it takes too long, asks it once, and says so', async () => {
     const { log, database } = await openUsage()
     const slow = 'select pg_sleep(60)'

@@ -5,7 +5,7 @@
  *   reachable ──a statement fails──▶ away: every use fails at once ──probe, every `PROBE_EVERY_MS`──▶ reachable
  *
  * A server that is there and refuses a statement, as it may only be read, its disk is full or it took too long, is not away:
- * others may be done. The log says so once, until one that was refused is done again.
+ * others may be done. The log says so once for each reason, until one that was refused is done again.
  *
  * Used by the query builder through its dialect and by the stores of this folder. Invariant: during an outage no caller waits
  * for a time-out but the one that noticed it, and those that come before the first probe has ended.
@@ -20,6 +20,7 @@ import pg from 'pg'
 import { ServiceError } from '../../core/errors.ts'
 import { Semaphore } from '../../core/concurrency/semaphore.ts'
 import type { LogWriter } from '../../core/log-writer.ts'
+import { errorCode } from '../../core/system-error.ts'
 import { isOutage, isRefusal, isTimeout, postgresTrouble } from './postgres-errors.ts'
 
 export interface PostgresPoolOptions {
@@ -56,8 +57,8 @@ export class PostgresPool implements KyselyPool {
   readonly #onEnd: (() => Promise<void>)[] = []
   /** The first probe of the outage; null while the database is reachable. */
   #firstProbe: Promise<void> | null = null
-  /** Statements that a server which is there has refused, since one of them was done. */
-  readonly #refused = new Set<string>()
+  /** Statements that a server which is there has refused, since one of them was done, and the codes of why. */
+  readonly #refused = new Map<string, string | null>()
   /** Aborts when an outage begins: who waits for a turn then is refused. */
   #reach = createReach()
   readonly #ending = new AbortController()
@@ -161,13 +162,14 @@ export class PostgresPool implements KyselyPool {
   #noteRefusal(error: unknown, sql: string): ServiceError | null {
     if (!isRefusal(error)) return null
     const { holds, log } = this.#options
-    if (this.#refused.size === 0) {
+    const code = errorCode(error)
+    if (![...this.#refused.values()].includes(code)) {
       log.error(
         { code: 'database_unavailable' },
         `The database of ${holds} refuses what it is asked: ${postgresTrouble(error)}.`,
       )
     }
-    this.#refused.add(sql)
+    this.#refused.set(sql, code)
     return this.unavailable(error)
   }
 

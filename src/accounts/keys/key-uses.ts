@@ -56,7 +56,6 @@ export class KeyUses {
     const { database, log } = this.#deps
     if (this.#timer !== null) clearTimeout(this.#timer)
     this.#timer = null
-    if (this.#waiting.size === 0) return
     const uses = this.#waiting
     this.#waiting = new Map()
     this.#writing = uses

@@ -294,31 +294,30 @@ export class RemoteEngine implements Engine {
   ): Promise<Sent> {
     const path = '/v1/chat/completions'
     const { options } = request
-    const ask = async (maxNewTokens: number): Promise<EndpointAnswer> => {
+    const ask = async (asked: EngineRequest): Promise<EndpointAnswer> => {
       const model = await this.#modelName()
       const limitName = model === this.#newlyLimitedModel ? 'max_completion_tokens' : 'max_tokens'
-      return await post(
-        toChatRequest({ model, limitName }, chat, { ...request, options: { ...options, maxNewTokens } }),
-      )
+      return await post(toChatRequest({ model, limitName }, chat, asked))
     }
     const { maxNewTokens: maxTokens } = options
-    let answer = await ask(maxTokens)
+    let answer = await ask(request)
     if (answer.kind === 'refused' && refusesMaxTokens(answer.refusal)) {
       this.#newlyLimitedModel = await this.#modelName()
-      answer = await ask(maxTokens)
+      answer = await ask(request)
     }
     if (answer.kind === 'answered' || maxTokens === Infinity || !refusesLength(answer.refusal))
       return { path, answer, maxTokens: Infinity }
     // What is left may be more than was asked for, at another endpoint or where the limit broke another rule.
-    return { path, answer: await ask(Infinity), maxTokens }
+    const unlimited = { ...request, options: { ...options, maxNewTokens: Infinity } }
+    return { path, answer: await ask(unlimited), maxTokens }
   }
 
   /** Once more where the upstream does not know the model by the id that it listed, and lists another now. */
   async #post(request: UpstreamRequest, signal: AbortSignal): Promise<EndpointAnswer> {
     const answer = await sendRequest(this.#endpoints, request, signal)
+    if (answer.kind === 'answered' || this.#options.model !== null) return answer
     const asked = String(request.body['model'])
-    if (answer.kind === 'answered' || this.#options.model !== null || !refusesModel(answer.refusal, asked))
-      return answer
+    if (!refusesModel(answer.refusal, asked)) return answer
     // Another request may have read it since.
     if (this.#model.id === asked) await this.#readModel()
     const model = await this.#modelName()

@@ -58,6 +58,8 @@ type State = 'text' | 'list' | 'object' | 'arguments' | 'over'
 
 export class CallReader implements PartReader {
   readonly #options: CallReaderOptions
+  /** What calls may begin with. */
+  readonly #beginnings: readonly string[]
   #state: State
   /** Length of all that has come. */
   #received = 0
@@ -75,7 +77,9 @@ export class CallReader implements PartReader {
   #parts: AnswerPart[] = []
 
   constructor(options: CallReaderOptions) {
+    const { openers, bare = [] } = options.syntax
     this.#options = options
+    this.#beginnings = [...openers, ...bare]
     this.#state = options.startsInCalls ? 'list' : 'text'
   }
 
@@ -129,7 +133,8 @@ export class CallReader implements PartReader {
 
   /** The white space in front of a call that begins a line. */
   #findBare(): Marker | null {
-    const { bare = [] } = this.#options.syntax
+    const { bare } = this.#options.syntax
+    if (bare === undefined) return null
     for (const { index, 0: marker } of this.#buffer.matchAll(LINE_STARTS)) {
       const content = this.#buffer.slice(index + marker.length)
       const beginsLine = this.#isAtStart || marker.startsWith('\n')
@@ -141,8 +146,7 @@ export class CallReader implements PartReader {
   /** Gives all but what may become the beginning of a call, and white space in front of it. */
   #releaseText(): boolean {
     const buffer = this.#buffer
-    const { openers, bare = [] } = this.#options.syntax
-    const open = openMarkerLength(buffer, [...openers, ...bare])
+    const open = openMarkerLength(buffer, this.#beginnings)
     const ready = buffer.slice(0, buffer.length - open).trimEnd()
     this.#giveText(ready)
     this.#buffer = buffer.slice(ready.length)

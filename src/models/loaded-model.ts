@@ -5,7 +5,7 @@
 import { InvariantError } from '../core/errors.ts'
 import { type Resolvers, withResolvers } from '../core/concurrency/with-resolvers.ts'
 import type { ToolFormat } from '../core/tool-format.ts'
-import type { Chat } from '../protocol/chat.ts'
+import { callableTools, type Chat } from '../protocol/chat.ts'
 import type { Engine, TextPrompt } from '../protocol/engine.ts'
 import type { ModelInfo } from '../protocol/model-info.ts'
 import { type AnswerPlan, type AnswerRequest, planAnswer } from './chat/answer-plan.ts'
@@ -61,7 +61,8 @@ export class LoadedModel {
   /** Null for a model of its own. */
   readonly base: LoadedModel | null
   readonly #baseHold: Disposable | null
-  #chatTemplate: ChatTemplate | null = null
+  /** By their source. */
+  readonly #chatTemplates = new Map<string | null, ChatTemplate>()
   readonly #onUse: (isInUse: boolean) => void
   #leases = 0
   /** What keeps it open and is no request. */
@@ -111,7 +112,7 @@ export class LoadedModel {
       info: this.engine.info(),
       promptBound: this.#promptBound,
       renderChat: (chat, signal) => this.#renderChat(chat, signal),
-      planAnswer: (request) => planAnswer(this.#templateModel(), request),
+      planAnswer: (request) => planAnswer(this.#templateModel(request.chat), request),
       [Symbol.dispose]: () => use[Symbol.dispose](),
     }
   }
@@ -147,16 +148,29 @@ export class LoadedModel {
 
   async #renderChat(chat: Chat, signal: AbortSignal): Promise<TextPrompt> {
     if (isLongChat(chat))
-      return await this.#renderThread.render({ model: this.#templateModel(), chat }, signal)
-    // Parsed on first use: a model whose template is broken can still generate.
-    this.#chatTemplate ??= new ChatTemplate(this.#templateModel())
-    return this.#chatTemplate.render(chat)
+      return await this.#renderThread.render({ model: this.#templateModel(chat), chat }, signal)
+    return this.#chatTemplateOf(this.#templateModel(chat)).render(chat)
   }
 
-  #templateModel(): TemplateModel {
-    const { bosText, chatTemplate, eosText, maxSeqLen, specialTexts } = this.engine.info()
-    const model = { bosText, chatTemplate, eosText, maxSeqLen, specialTexts }
-    return { ...model, modelId: this.modelId, toolFormat: this.toolFormat }
+  /** Parsed on first use: a model whose template is broken can still generate. */
+  #chatTemplateOf(model: TemplateModel): ChatTemplate {
+    const parsed = this.#chatTemplates.get(model.chatTemplate) ?? new ChatTemplate(model)
+    this.#chatTemplates.set(model.chatTemplate, parsed)
+    return parsed
+  }
+
+  #templateModel(chat: Chat): TemplateModel {
+    const { bosText, chatTemplate, toolTemplate, eosText, maxSeqLen, specialTexts } = this.engine.info()
+    const model = {
+      bosText,
+      eosText,
+      maxSeqLen,
+      specialTexts,
+      modelId: this.modelId,
+      toolFormat: this.toolFormat,
+    }
+    const isForTools = toolTemplate !== undefined && callableTools(chat).length > 0
+    return { ...model, chatTemplate: isForTools ? toolTemplate : chatTemplate }
   }
 
   /** For an adapter, until its own engine has closed. */

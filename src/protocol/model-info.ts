@@ -64,6 +64,8 @@ export interface ModelInfo {
   readonly canConstrain?: boolean
   /** Jinja source from the model itself. */
   readonly chatTemplate: string | null
+  /** That for chats with tools; absent where it has none of its own for them. */
+  readonly toolTemplate?: string
   readonly bosText: string
   readonly eosText: string
   /** Texts that `Prompt.pieces` would turn into control tokens; a chat's user text must not form one. */

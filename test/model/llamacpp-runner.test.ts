@@ -104,6 +104,7 @@ describe('the llama.cpp runner', () => {
       engine: 'llama.cpp',
       maxBatchSize: 3,
       chatTemplate: '{{ messages[0].content }}',
+      toolTemplate: '{{ tools }}',
       threads: 1,
       // Weights, and for 3 slots of 256 tokens: keys and values of 2 layers and 2 heads of 16 numbers of 4 bytes.
       memoryBytes: 107_840 * 4 + 3 * 256 * 2 * 2 * 2 * 16 * 4,

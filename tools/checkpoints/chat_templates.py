@@ -83,7 +83,7 @@ def render(template, messages, tools=None):
         return {"messages": messages, "refusal": str(error)}
 
 
-WITH_TOOLS = {"gemma-4", "llama-3.2", "mistral-7b-v0.3", "qwen2.5", "qwen3", "qwen3-coder"}
+WITH_TOOLS = {"gemma-4", "hermes-3-tools", "llama-3.2", "mistral-7b-v0.3", "qwen2.5", "qwen3", "qwen3-coder"}
 # Calls and results, but no tools.
 WITH_CALLS = {"deepseek-v3.1"}
 

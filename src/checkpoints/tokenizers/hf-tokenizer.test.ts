@@ -199,7 +199,12 @@ describe('chat template', () => {
       { name: 'tool_use', template: 'tools' },
       { name: 'default', template: 'plain' },
     ]
-    expect(convert({ tokenizerConfig: { chat_template: named } })['tokenizer.chat_template']).toBe('plain')
+    expect(convert({ tokenizerConfig: { chat_template: named } })).toMatchObject({
+      'tokenizer.chat_template': 'plain',
+      'tokenizer.chat_templates': ['tool_use'],
+      'tokenizer.chat_template.tool_use': 'tools',
+    })
+    expect(convert({ tokenizerConfig })).not.toHaveProperty('tokenizer.chat_templates')
     expect(convert()).not.toHaveProperty('tokenizer.chat_template')
     const processorConfig = { chat_template: 'of the processor' }
     expect(convert({ processorConfig })['tokenizer.chat_template']).toBe('of the processor')

@@ -46,14 +46,15 @@ export function tokenizerMetadata(
   }
   const chatTemplate =
     files.chatTemplate ??
-    configuredChatTemplate(files.tokenizerConfig) ??
-    configuredChatTemplate(files.processorTemplate) ??
+    configuredChatTemplate(files.tokenizerConfig, 'default') ??
+    configuredChatTemplate(files.processorTemplate, 'default') ??
     (tekken === null ? null : tekkenTemplate(tekken))
   return [
     ...metadata,
     ...special,
     ...(isEncoder ? pairMetadata(tokenizer, ids) : []),
     ...(chatTemplate === null ? [] : [['tokenizer.chat_template', gguf.string(chatTemplate)] as const]),
+    ...toolTemplateMetadata(files),
   ]
 }
 
@@ -88,11 +89,21 @@ function pairMetadata(tokenizer: JsonObject, ids: ReadonlyMap<string, number>): 
   ]
 }
 
-/** The `default` one when there are several. */
-function configuredChatTemplate(file: JsonObject | null): string | null {
+/** As llama.cpp's converter writes them; Hermes 2 Pro and 3 have a template of its own for chats with tools. */
+function toolTemplateMetadata({ tokenizerConfig }: HfTokenizerFiles): MetadataEntry[] {
+  const template = configuredChatTemplate(tokenizerConfig, 'tool_use')
+  if (template === null) return []
+  return [
+    ['tokenizer.chat_templates', gguf.strings(['tool_use'])],
+    ['tokenizer.chat_template.tool_use', gguf.string(template)],
+  ]
+}
+
+/** The one of this name when there are several; one that has no name is the default. */
+function configuredChatTemplate(file: JsonObject | null, name: 'default' | 'tool_use'): string | null {
   const configured = file?.fields['chat_template'] ?? null
-  if (typeof configured === 'string') return configured
+  if (typeof configured === 'string') return name === 'default' ? configured : null
   const named: unknown[] = Array.isArray(configured) ? configured : []
-  const chosen = named.find((entry) => isRecord(entry) && entry['name'] === 'default')
+  const chosen = named.find((entry) => isRecord(entry) && entry['name'] === name)
   return isRecord(chosen) && typeof chosen['template'] === 'string' ? chosen['template'] : null
 }

@@ -132,6 +132,8 @@ function describe(api: Bindings, handle: Pointer, options: ModelOptions) {
     vocabSize: api.vocabTokens(vocab),
     trainContextTokens: api.modelTrainContext(handle),
     chatTemplate: api.modelChatTemplate(handle, null),
+    /** That for chats with tools; null where it has none of its own for them. */
+    toolTemplate: api.modelChatTemplate(handle, 'tool_use'),
     /** Whether a sequence's state is more than a KV cache, and so cannot be cut back to a prefix. */
     isRecurrent: api.modelIsRecurrent(handle) || api.modelIsHybrid(handle),
     /** Elements of KV cache per token of a sequence, all layers. */

@@ -139,6 +139,7 @@ export class LlamaRunner extends BaseRunner implements ModelRunner {
       kvCacheTokens: options.tokens,
       ...(sharedTokens !== null && { sharesKvCache: true }),
       chatTemplate: model.chatTemplate,
+      ...(model.toolTemplate !== null && { toolTemplate: model.toolTemplate }),
       canConstrain: true,
       ...(options.draftInfo !== null && { draft: options.draftInfo }),
       ...(this.beamRoom !== null && { maxBeams: this.beamRoom.seats }),

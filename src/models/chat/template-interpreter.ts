@@ -1,7 +1,7 @@
 /**
  * The library's interpreter of Jinja, with what published templates use of Jinja and the library lacks: dictionaries with
- * whole numbers as keys, tuples that a loop unpacks, `format` of a text, `min` and `max`, `string` of a dictionary, and
- * filters of what is none or not there. Each part of a template that is evaluated is counted.
+ * whole numbers as keys, tuples that a loop unpacks, `format` of a text, `min` and `max`, `string` of a dictionary, loops over
+ * texts, and filters, loops and keys of what is none or not there. Each part of a template that is evaluated is counted.
  */
 import { Environment, Interpreter } from '@huggingface/jinja'
 
@@ -69,6 +69,10 @@ export class TemplateInterpreter extends LibraryInterpreter {
         return this.#evaluateMember(node, environment)
       case 'FilterExpression':
         return this.#evaluateFilter(node, environment)
+      case 'TestExpression':
+        return this.#evaluateTest(node, environment)
+      case 'For':
+        return this.#evaluateLoop(node, environment)
       default:
         return super.evaluate(node, environment)
     }
@@ -106,6 +110,7 @@ export class TemplateInterpreter extends LibraryInterpreter {
       return super.evaluate({ ...node, object: evaluated(object) }, environment)
     }
     const key = this.evaluate(property, environment)
+    if (object.type === 'ObjectValue' && key.type === 'UndefinedValue') return key
     const isNumbered = object.type === 'ObjectValue' && key.type === 'IntegerValue'
     return super.evaluate(
       {
@@ -125,9 +130,33 @@ export class TemplateInterpreter extends LibraryInterpreter {
     const items = operand.type === 'ArrayValue' ? (operand.value as readonly JinjaValue[]) : null
     if (items !== null && (name === 'min' || name === 'max')) return extreme(items, name)
     if (name === 'items' && operand.type === 'ObjectValue') return (operand as JinjaDictionary).items()
+    if (name === 'items' && operand.type === 'UndefinedValue') return this.#list([])
     if (name === 'string' && (items !== null || operand.type === 'ObjectValue'))
       return toValue(pythonText(operand))
     return super.evaluate({ ...node, operand: evaluated(this.#whatIsThere(operand, name)) }, environment)
+  }
+
+  /** Jinja goes over the keys of a dictionary too, and over nothing where there is none. */
+  #evaluateTest(node: JinjaNode, environment: unknown): JinjaValue {
+    const operand = this.evaluate(node['operand'] as JinjaNode, environment)
+    const isIterable = operand.type === 'ObjectValue' || operand.type === 'UndefinedValue'
+    const { value: test } = node['test'] as JinjaNode
+    if (test === 'iterable' && isIterable) return toValue(node['negate'] !== true)
+    return super.evaluate({ ...node, operand: evaluated(operand) }, environment)
+  }
+
+  #evaluateLoop(node: JinjaNode, environment: unknown): JinjaValue {
+    const over = node['iterable'] as JinjaNode
+    // One with a condition is evaluated where its variable is known.
+    if (over.type === 'SelectExpression') return super.evaluate(node, environment)
+    const iterable = evaluated(this.#items(this.evaluate(over, environment)))
+    return super.evaluate({ ...node, iterable }, environment)
+  }
+
+  #items(value: JinjaValue): JinjaValue {
+    if (value.type === 'UndefinedValue') return this.#list([])
+    if (value.type !== 'StringValue') return value
+    return this.#list(Array.from(String(value.value), toValue))
   }
 
   #whatIsThere(operand: JinjaValue, filter: string): JinjaValue {

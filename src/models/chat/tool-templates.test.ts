@@ -432,6 +432,28 @@ describe("Gemma 4's template", () => {
   })
 })
 
+describe("Hermes 3's template", () => {
+  const template = reference.templates.find(({ name }) => name === 'hermes-3-tools')?.template ?? ''
+
+  it('takes types that it does not know, and properties of that name', () => {
+    const properties = {
+      type: { type: ['string', 'null'], description: 'Kind.' },
+      none: { type: 'null' },
+      tags: { type: 'array', items: { type: ['integer', 'string', 'null'] } },
+      other: { anyOf: [{ type: 'string' }, { type: 'null' }], additionalProperties: false },
+    }
+    const tool = { name: 'f', description: 'F.', parameters: { type: 'object', properties }, strict: false }
+    const prompt = render(createModel(template), {
+      messages: [{ role: 'user', content: 'a' }],
+      tools: [tool],
+    })
+
+    expect(prompt).toContain('f(type: str, none: Union[], tags: list[Union[]], other: Union[]) - F.')
+    expect(prompt).toContain('"type": {"type": "string", "description": "Kind."}')
+    expect(prompt).toContain('"items": {"type": ["integer", "string"]}')
+  })
+})
+
 describe('reasoning that the prompt opens with a control token', () => {
   const model = createModel("{{ messages[0]['content'] }}[THINK]{# [/THINK] #}", {
     specialTexts: ['[THINK]', '[/THINK]'],

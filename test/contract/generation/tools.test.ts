@@ -273,6 +273,29 @@ describe('reasoning', () => {
   })
 })
 
+describe('a model with a template of its own for tools', () => {
+  const info = {
+    chatTemplate: "{% for m in messages %}{{ m.role + ': ' + m.content }}{% endfor %}",
+    toolTemplate: templateOf('qwen2.5'),
+  }
+
+  it('is asked by it where there are tools, and its calls are read', async () => {
+    const engine = createCaller(HERMES_CALL, info)
+    const answer = await createTestApp({ engine }).post(URL, { messages: [ASKED], tools: TOOLS })
+    expect(promptOf(engine.requests[0])).toContain('<tools>\n{"type": "function"')
+    expect(answer.json().choices[0].message.tool_calls[0].function.arguments).toBe(ARGUMENTS)
+  })
+
+  it.each([{}, { tools: TOOLS, tool_choice: 'none' }])(
+    'is asked by the usual one with %j',
+    async (fields) => {
+      const engine = createCaller('It is grey.', info)
+      await createTestApp({ engine }).post(URL, { messages: [ASKED], ...fields })
+      expect(promptOf(engine.requests[0])).toBe(`user: ${ASKED.content}`)
+    },
+  )
+})
+
 describe('what an engine is asked for', () => {
   const requestOf = async (
     fields: object,

@@ -122,6 +122,7 @@ function createMetadata(
     pair('tokenizer.ggml.eos_token_id', TYPE.u32, u32(vocabulary.eosId)),
     pair('tokenizer.ggml.add_bos_token', TYPE.bool, Buffer.of(hasBos ? 1 : 0)),
     pair('tokenizer.chat_template', TYPE.string, string('{{ messages[0].content }}')),
+    pair('tokenizer.chat_template.tool_use', TYPE.string, string('{{ tools }}')),
   ]
 }
 

@@ -5,7 +5,7 @@ import type { ChatFormat } from './chat-format.ts'
 import { DEEPSEEK, DEEPSEEK_BLOCK } from './deepseek.ts'
 import { GEMMA } from './gemma.ts'
 import { GEMMA_4 } from './gemma-4.ts'
-import { HERMES } from './hermes.ts'
+import { HERMES, HERMES_TYPED } from './hermes.ts'
 import { JSON_FORMAT } from './json.ts'
 import { LLAMA } from './llama.ts'
 import { MISTRAL_LIST, MISTRAL_NAMED } from './mistral.ts'
@@ -14,8 +14,8 @@ import { QWEN_XML } from './qwen-xml.ts'
 
 /** The first that fits is taken. */
 const FORMATS = [
-  ...[MISTRAL_NAMED, MISTRAL_LIST, DEEPSEEK, DEEPSEEK_BLOCK, GEMMA_4, QWEN_XML, HERMES, PHI, LLAMA, GEMMA],
-  JSON_FORMAT,
+  ...[MISTRAL_NAMED, MISTRAL_LIST, DEEPSEEK, DEEPSEEK_BLOCK, GEMMA_4, QWEN_XML, HERMES_TYPED, HERMES],
+  ...[PHI, LLAMA, GEMMA, JSON_FORMAT],
 ]
 
 /** DeepSeek R1 and Qwen 3, Magistral, Seed-OSS, Command A, Gemma 4. */

@@ -20,3 +20,35 @@ export const HERMES: ChatFormat = {
   trigger: '<tool_call>',
   markers: ['<tool_call>', '</tool_call>'],
 }
+
+const PYTHON_TYPES: ReadonlySet<unknown> = new Set([
+  'string',
+  'number',
+  'integer',
+  'boolean',
+  'array',
+  'object',
+])
+
+/**
+ * Hermes 2 Pro and 3: their template writes types as Python's, and takes one that it does not know for a list of types, letter by
+ * letter and without end. It is given none of those.
+ */
+export const HERMES_TYPED: ChatFormat = {
+  ...HERMES,
+  isOf: (template) => HERMES.isOf(template) && template.includes('json_to_python_type'),
+  toTemplateSchema: withPythonTypes,
+}
+
+type Schema = Readonly<Record<string, unknown>>
+
+function withPythonTypes(schema: Schema): Schema {
+  const fields = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return [[key, withPythonTypes(value as Schema)]]
+    if (key !== 'type') return [[key, value]]
+    const types = [value].flat().filter((type) => PYTHON_TYPES.has(type))
+    return types.length === 0 ? [] : [[key, types.length === 1 ? types[0] : types]]
+  })
+  return Object.fromEntries(fields)
+}

@@ -13,7 +13,7 @@ import { answerOddRequests, createClientErrorListener } from '../net/client-erro
 import { holdContinue } from '../net/requests/read-body.ts'
 import { guardConnections } from '../net/connections/guard-connections.ts'
 import { limitAddressConnections } from '../net/connections/limit-address-connections.ts'
-import { HTTP_BOUNDS, serverOptions } from '../net/http-bounds.ts'
+import { HTTP_BOUNDS, MAX_HEAD_BYTES, serverOptions } from '../net/http-bounds.ts'
 import { answerOrigin } from './pipeline/cors.ts'
 import type { AppDeps } from './deps.ts'
 import { registerConsoleRoutes } from './console/console-routes.ts'
@@ -60,6 +60,8 @@ export function buildApp(deps: AppDeps): FastifyInstance {
     return503OnClosing: false,
     genReqId: ({ headers }) => keepRequestId(headers['x-request-id']),
     http: serverOptions(bounds),
+    // An id of any length is one that nobody has, and no other path: the length of a head bounds it.
+    routerOptions: { maxParamLength: MAX_HEAD_BYTES },
     // Those that are set below; without any here Fastify loads its own first.
     schemaController: { compilersFactory: { buildValidator: refuse, buildSerializer: refuse } },
     clientErrorHandler: createClientErrorListener(isUnwelcome),

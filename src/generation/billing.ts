@@ -42,7 +42,8 @@ export async function bill<T>(deps: BillingDeps, context: BilledContext, work: P
     await billFailure(deps, context, thrown)
     throw thrown
   }
-  await recordUsage(deps, context, 200)
+  // All prompts of a batch may have been refused.
+  if (context.timeline.hasStarted) await recordUsage(deps, context, 200)
   return result
 }
 

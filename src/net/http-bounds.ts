@@ -43,7 +43,7 @@ export const HTTP_BOUNDS: HttpBounds = Object.freeze({
 export const LISTEN_BACKLOG = 4096
 
 /** Node's parser refuses a larger head. */
-const MAX_HEAD_BYTES = 16 * 1024
+export const MAX_HEAD_BYTES = 16 * 1024
 
 export function serverOptions(bounds: HttpBounds) {
   return {

@@ -36,10 +36,10 @@ interface BodySource {
 }
 
 async function readValue(request: FastifyRequest, { payload, ...options }: BodySource): Promise<unknown> {
-  const { headers, routeOptions } = request
+  const { context, headers, routeOptions } = request
   const body = await readBody(payload, { headers, ...options })
   if (body.length === 0) return undefined
-  const value = await parseJsonBody(body, headers)
+  const value = await parseJsonBody(body, { ...headers, 'content-type': context.contentType })
   // A small one is checked in less time than this would take.
   if (body.length > SMALL_BODY_BYTES) await validateInSlices(routeOptions.schema?.body, value)
   return value

@@ -70,9 +70,6 @@ function toRequestError(thrown: unknown, request: FastifyRequest): ServiceError 
   if (thrown.code === 'FST_ERR_BAD_URL') return badEncoding('path')
   // Fastify checks methods and types before it reports an unknown route.
   if (request.is404) return notFound(request)
-  if (thrown.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
-    return new ServiceError('unsupported_media_type', { given: request.headers['content-type'] ?? '' })
-  }
   return thrown.statusCode < 500
     ? new ServiceError('malformed_request', { message: thrown.message })
     : toServiceError(thrown, request.id)

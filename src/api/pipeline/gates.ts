@@ -53,7 +53,7 @@ const GATES: readonly Gate[] = [
   admitByAddressRules,
   passFirewall,
   requireProperHead,
-  dropContentTypeOfEmptyBody,
+  setContentTypeAside,
   admitOwnHost,
   admitOrigin,
   requireProperQuery,
@@ -167,13 +167,14 @@ function requireProperHead(_deps: PipelineDeps, { request }: RequestContext): vo
   if (message !== null) throw new ServiceError('malformed_request', { message })
 }
 
-/** An empty body counts as no body whatever its type (spec: decisions, Errors), even a type that is no type. */
-function dropContentTypeOfEmptyBody(_deps: PipelineDeps, { request }: RequestContext): void {
-  const { headers } = request.raw
-  const length = headers['content-length']
-  if (headers['transfer-encoding'] === undefined && (length === undefined || Number(length) === 0)) {
-    delete headers['content-type']
-  }
+/**
+ * Fastify would refuse a type that is none before anything reads the body. It counts only for a body that is not empty, where one is
+ * taken (spec: decisions, Errors): `body-parser.ts` judges it then.
+ */
+function setContentTypeAside(_deps: PipelineDeps, context: RequestContext): void {
+  const { headers } = context.request.raw
+  context.contentType = headers['content-type']
+  delete headers['content-type']
 }
 
 /** As much of a header as a sentence may repeat: a name has at most 253 characters. */

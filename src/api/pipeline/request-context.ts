@@ -31,6 +31,8 @@ export class RequestContext implements GenerationContext {
   readonly trace: RequestTrace | null
   /** The route's pattern; null for an unknown route. */
   readonly routePath: string | null
+  /** As it was sent, which the headers do not hold any more. */
+  contentType: string | undefined = undefined
   /** Who is in the audit log: `admin` is who has the admin key, else the e-mail address of an admin. */
   adminActor = 'admin'
   /** Whether it came with the admin key, which a session does not. */

@@ -160,6 +160,15 @@ describe('POST /v1/auth/login', () => {
     expect((await as(token, 'GET', '/v1/keys')).statusCode).toBe(401)
   })
 
+  it.each([
+    ['email', '\ud800', PASSWORD],
+    ['password', 'ann@example.org', '\ud800'],
+  ])('refuses text that is none: %s', async (field, email, password) => {
+    const { app } = await createAccountsApp()
+    const answer = await app.inject(login(email, password))
+    expect([answer.statusCode, answer.json().detail]).toEqual([400, expect.stringContaining(`${field} must`)])
+  })
+
   it('says the same of a wrong password, an unknown e-mail and a disabled user', async () => {
     const { app, admin, register: registerUser } = await createAccountsApp()
     await registerUser('ann@example.org')

@@ -93,6 +93,23 @@ describe.each(REQUESTS)('POST %s %j', (path, body, tokens) => {
   })
 })
 
+it('a batch of which every prompt is refused leaves no row', async () => {
+  const engine = new ScriptedEngine(async function* ({ prompts }) {
+    for (const index of prompts.keys())
+      yield {
+        type: 'sequence-end',
+        index,
+        finishReason: 'error',
+        error: { code: 'prompt_empty', params: {} },
+      }
+  })
+  const { post, usage } = createTestApp({ engine })
+  const body = { prompts: ['', ''] }
+
+  expect((await post('/v1/generate/batch', body)).statusCode).toBe(200)
+  expect(usage).toEqual([])
+})
+
 describe('a request that an engine fails', () => {
   it.each(REQUESTS.filter(([path]) => !path.includes('batch')))(
     'leaves a row with what was made so far: %s %j',

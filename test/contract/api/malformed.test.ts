@@ -85,6 +85,11 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
         `${POST}${JSON_TYPE}transfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
         'invalid_request',
       ],
+      [
+        'that is empty and chunked, of a type that is none',
+        `${POST}content-type: nonsense\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`,
+        'invalid_request',
+      ],
     ])('%s is 400', async (_, bytes, code) => {
       expectError(await exchange(server().port, bytes), 400, code)
     })

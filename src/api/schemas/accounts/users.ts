@@ -44,7 +44,7 @@ export const password = () =>
 function anyPassword() {
   const error = ({ input }: { readonly input?: unknown }) =>
     input === undefined ? 'is required' : 'must be a string'
-  return z.string({ error }).meta({ format: 'password' })
+  return z.string({ error }).refine(isWellFormed, { error: NOT_WELL_FORMED }).meta({ format: 'password' })
 }
 
 function passwordProblem({ input }: { readonly input?: unknown }): string | null {

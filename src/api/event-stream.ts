@@ -9,6 +9,7 @@
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http'
 import type { FastifyReply } from 'fastify'
+import { withResolvers } from '../core/concurrency/with-resolvers.ts'
 import { InvariantError, toServiceError } from '../core/errors.ts'
 import type { Generation, GenerationEvent } from '../generation/generation.ts'
 import { mayAwaitLoad } from '../models/lease-model.ts'
@@ -153,7 +154,8 @@ class SseWriter implements Disposable {
   #isOpen = false
   #isHeadSent = false
   #isOver = false
-  #resume: (() => void) | null = null
+  /** While the client must read what there is. */
+  #room: { readonly made: Promise<void>; readonly resume: () => void } | null = null
 
   constructor(reply: FastifyReply, { startSilenceTimer = startSystemSilenceTimer, metrics }: StreamDeps) {
     this.#reply = reply
@@ -184,7 +186,7 @@ class SseWriter implements Disposable {
 
   /** Sends a line that clients skip, unless the client has not read what is there already. */
   comment(text: string): void {
-    if (!this.#isOver && this.#resume === null) void this.write(`: ${text}\n\n`)
+    if (!this.#isOver && this.#room === null) void this.write(`: ${text}\n\n`)
   }
 
   /** Makes the head, once; it leaves with the first frames, or with `write` where there are none. */
@@ -205,13 +207,19 @@ class SseWriter implements Disposable {
     this.#isHeadSent = true
     this.#silence?.refresh()
     if (this.#raw.write(frames)) return undefined
-    return new Promise((resolve) => {
-      const deadline = this.#startTimer(() => this.#cutSlowReader(), SLOW_READER_MS)
-      this.#resume = () => {
-        deadline.stop()
-        resolve()
-      }
-    })
+    // A ping may have filled what there was.
+    this.#room ??= this.#awaitRoom()
+    return this.#room.made
+  }
+
+  #awaitRoom() {
+    const { promise, resolve } = withResolvers<void>()
+    const deadline = this.#startTimer(() => this.#cutSlowReader(), SLOW_READER_MS)
+    const resume = () => {
+      deadline.stop()
+      resolve()
+    }
+    return { made: promise, resume }
   }
 
   /** Of an answer that is open, and has nothing to say yet. */
@@ -234,8 +242,8 @@ class SseWriter implements Disposable {
   }
 
   readonly #onRoom = (): void => {
-    this.#resume?.()
-    this.#resume = null
+    this.#room?.resume()
+    this.#room = null
   }
 
   /** The rest of the server sees a client that has left. */
@@ -246,7 +254,7 @@ class SseWriter implements Disposable {
 
   #ping(): void {
     // A client that does not read what is there already needs no ping on top.
-    if (this.#isOver || this.#resume !== null) return
+    if (this.#isOver || this.#room !== null) return
     void this.write(this.#pingFrame)
   }
 }

@@ -216,10 +216,17 @@ export class RunningBatch {
     const passedOver = new Set<Sequence>()
     /** Those of them for which a slot is kept, or others would overtake them forever. */
     const held: Sequence[] = []
+    /** The one whose turn it is, but for which the shared cache has no room. */
+    let blocked: Sequence | null = null
     const mayStart = (priorityClass: number): boolean =>
       this.#reserve.mayStart(priorityClass, held.map(classOf))
     while (this.#waiting.size > passedOver.size && this.#slots.free > held.length) {
-      const sequence = this.#waiting.peek({ nowMs: clock.nowMs(), except: passedOver, mayStart })
+      const sequence = this.#waiting.peek({
+        nowMs: clock.nowMs(),
+        except: passedOver,
+        mayStart,
+        before: blocked,
+      })
       if (sequence === null) break
       if (sequence.matcherId !== null && !isMatcherReady(sequence.matcherId)) {
         passedOver.add(sequence)
@@ -242,8 +249,11 @@ export class RunningBatch {
         continue
       }
       const admission = this.#room.admit(sequence, choice, this.#running)
-      // Those behind it wait too, or they would take the room that it waits for.
-      if (admission === null) break
+      if (admission === null) {
+        // Those behind it wait too, or they would take the room that it waits for; but not those of higher tiers.
+        blocked = sequence
+        continue
+      }
       this.#waiting.take(sequence)
       starts.push(this.#start(sequence, admission))
     }

@@ -160,6 +160,29 @@ describe('an enterprise request', () => {
     }
   })
 
+  it('passes a long prompt of the free tier for which a shared cache has no room', () => {
+    const clients = [
+      client('stream', ENTERPRISE, { open: 1, promptTokens: 400, maxNewTokens: 12_000 }),
+      client('long', FREE, { open: 1, promptTokens: 15_900, maxNewTokens: 16, startsAtMs: SECONDS }),
+      client('probe', ENTERPRISE, { open: 1, promptTokens: 100, maxNewTokens: 32, pauseMs: 300 }),
+    ]
+    const simulation = new LoadSimulation(clients, { sharedTokens: 16_384, maxSeqLen: 16_384 })
+    const { waitsMs, waitingSinceMs } = simulation.run(30 * SECONDS).of('probe')
+    expect(waitsMs.length).toBeGreaterThan(60)
+    expect(Math.max(...waitsMs)).toBeLessThan(100)
+    expect(waitingSinceMs).toBeNull()
+  })
+
+  it('leaves that prompt its turn, once its own tier has had its part', () => {
+    const clients = [
+      client('streams', ENTERPRISE, { open: 3, promptTokens: 100, maxNewTokens: 200 }),
+      client('long', FREE, { open: 1, promptTokens: 900, maxNewTokens: 16 }),
+    ]
+    const simulation = new LoadSimulation(clients, { sharedTokens: 1024, maxSeqLen: 1024 })
+    const { waitsMs } = simulation.run(120 * SECONDS).of('long')
+    expect(waitsMs.length).toBeGreaterThan(1)
+  })
+
   it.each([2, 4, 8])(
     'with %i beams starts at once beside searches of a free key that take every seat',
     (numBeams) => {

@@ -33,6 +33,8 @@ export interface PeekOptions {
   readonly mayStart?: (priorityClass: number) => boolean
   /** Passes over this class and those below it, under the policy `priority`. */
   readonly above?: number | null
+  /** Only what may start before this one, for which there is no room: of higher tiers, under the policy `priority`. */
+  readonly before?: Sequence | null
 }
 
 interface Charge {
@@ -77,8 +79,11 @@ export class WaitingQueue {
   }
 
   /** The next sequence by the policy; it stays in the queue. */
-  peek({ nowMs, except = NONE, mayStart, above = null }: PeekOptions): Sequence | null {
+  peek({ nowMs, except = NONE, mayStart, above = null, before = null }: PeekOptions): Sequence | null {
     const hasTiers = this.#options.policy === 'priority'
+    if (before !== null) {
+      return hasTiers ? this.#peekBefore(before, { nowMs, except }) : null
+    }
     let best: { readonly sequence: Sequence; readonly finish: number } | null = null
     for (const tier of this.#tiers) {
       if (tier.size === 0) continue
@@ -91,6 +96,21 @@ export class WaitingQueue {
       if (best === null || finish < best.finish) best = { sequence, finish }
     }
     return best?.sequence ?? null
+  }
+
+  /**
+   * The tiers above that have been given less, for their weights, than its own tier will have been with it: so they cannot pass
+   * it for ever.
+   */
+  #peekBefore(sequence: Sequence, { nowMs, except }: Required<Pick<PeekOptions, 'nowMs' | 'except'>>) {
+    const { virtualTime, weight, priorityClass } = this.#tierOf(sequence)
+    const turn = virtualTime + this.#tokensOf(sequence) / weight
+    for (const tier of this.#tiers) {
+      if (tier.priorityClass <= priorityClass) return null
+      const next = tier.virtualTime < turn ? tier.peek(nowMs, except) : null
+      if (next !== null) return next
+    }
+    return null
   }
 
   /** Removes a sequence that starts, and charges its account and its tier. */

@@ -1,4 +1,5 @@
 /** The two streams: their frames, that they say what the plain answer says, and how they end. */
+import { getDefaultHighWaterMark } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import type { StartSilenceTimer } from '../../../src/api/silence-timer.ts'
 import { chatChunk } from '../../../src/api/dialects/openai-chat/schema.ts'
@@ -13,7 +14,7 @@ import {
   textDelta,
 } from '../../support/engines/scripted-engine.ts'
 import { eventData } from '../../support/net/event-data.ts'
-import { createTestApp, type TestAppOptions } from '../../support/servers/test-app.ts'
+import { createTestApp, KEY, type TestAppOptions } from '../../support/servers/test-app.ts'
 
 const PROMPT = 'Grüße, 世界 😀!'
 const MESSAGES = { messages: [{ role: 'user', content: PROMPT }] }
@@ -242,6 +243,26 @@ describe('a silence', () => {
     await createTestApp({ engine, startSilenceTimer }).post('/v1/generate/stream', { prompt: 'a' })
 
     expect(seen).toEqual([1, 2])
+  })
+
+  it('whose comment must be read first cuts nobody off who has read it', async () => {
+    const { timers, startSilenceTimer } = createManualTimer()
+    const engine = new ScriptedEngine(async function* () {
+      yield sequenceStart()
+      yield textDelta('x'.repeat(getDefaultHighWaterMark(false) - 1000), [1])
+      for (let i = 0; i < 200; i++) timers[0]?.onSilence()
+      yield textDelta('y', [2])
+      yield sequenceEnd()
+    })
+    const port = await createTestApp({ engine, startSilenceTimer }).listen()
+
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+    const url = `http://127.0.0.1:${port}/v1/generate/stream`
+    const body = await (await fetch(url, { method: 'POST', headers, body: '{"prompt":"a"}' })).text()
+
+    expect(body).toContain('y')
+    const deadlines = timers.filter(({ silenceMs }) => silenceMs === 30_000)
+    expect(deadlines.map(({ isStopped }) => isStopped)).toEqual([true])
   })
 
   it('that ended in an error is an event, for the head has gone out', async () => {

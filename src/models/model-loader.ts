@@ -181,17 +181,22 @@ export class ModelLoader {
   }
 
   /**
-   * Ends the loads of these entries, and closes every engine. A load that hangs is waited for a few seconds; what it brings
-   * after that is closed then.
+   * Ends the loads of these entries, and closes every engine: at once, as one that drains keeps the load that takes its room from its
+   * end. A load that hangs is waited for a few seconds; what it brings after that is closed then.
    */
   async close(entries: readonly ModelEntry[]): Promise<void> {
     this.#closing.abort()
+    const closed = this.#closeOpen()
     let timer: NodeJS.Timeout | undefined
     const tooLate = new Promise((resolve) => {
       timer = setTimeout(resolve, LOADS_END_MS)
     })
     await Promise.race([Promise.all(entries.map(({ loads }) => loads.whenIdle())), tooLate])
     clearTimeout(timer)
+    await Promise.all([closed, this.#closeOpen()])
+  }
+
+  async #closeOpen(): Promise<void> {
     await Promise.all(Array.from(this.#open, ({ engine }) => engine.close()))
   }
 

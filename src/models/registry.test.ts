@@ -330,10 +330,9 @@ describe('ModelRegistry', () => {
     await settle()
     const closed = registry.close()
     await settle()
-    expect(serving.isClosed).toBe(false)
+    expect(serving.isClosed).toBe(true)
     await vi.advanceTimersByTimeAsync(5000)
     await closed
-    expect(serving.isClosed).toBe(true)
     loads.next().succeed(late)
     await expect(registered).rejects.toMatchObject({ code: 'shutting_down' })
     expect(late.isClosed).toBe(true)

@@ -16,6 +16,8 @@ export class ServiceMetrics {
   readonly #last = new WeakMap<MeteredWorker, MetricValues>()
   /** The counts of workers that have ended. */
   #ended: readonly MetricValues[] = []
+  /** These workers. */
+  readonly #gone = new WeakSet<MeteredWorker>()
 
   constructor(supervisor: Pick<Metrics, 'values'>) {
     this.#supervisor = supervisor
@@ -24,10 +26,19 @@ export class ServiceMetrics {
   async render(workers: readonly MeteredWorker[]): Promise<string> {
     const own = await this.#supervisor.values()
     // One that dies at this moment, or starts, has nothing to add.
-    const theirs = await Promise.all(workers.map((worker) => this.read(worker).catch(() => [])))
-    const ended = this.#ended
-    if (ended.length > MAX_ENDED) this.#ended = [await sumOf(ended), ...this.#ended.slice(ended.length)]
+    const read = await Promise.all(workers.map((worker) => this.read(worker).catch(() => [])))
+    await this.#addUpEnded()
+    // One that has ended since it was read is among those already.
+    const theirs = read.filter((_, index) => !this.#gone.has(workers[index] as MeteredWorker))
     return await renderSum([own, ...this.#ended, ...theirs])
+  }
+
+  async #addUpEnded(): Promise<void> {
+    const ended = this.#ended
+    if (ended.length <= MAX_ENDED) return
+    const sum = await sumOf(ended)
+    // Another answer may have added up the same ones meanwhile.
+    if (this.#ended[0] === ended[0]) this.#ended = [sum, ...this.#ended.slice(ended.length)]
   }
 
   /** Reads what one has counted, so that it is not lost with it. @throws ChannelClosedError */
@@ -40,6 +51,7 @@ export class ServiceMetrics {
   end(worker: MeteredWorker): void {
     const last = this.#last.get(worker)
     this.#last.delete(worker)
+    this.#gone.add(worker)
     if (last !== undefined) this.#ended = [...this.#ended, countsOf(last)]
   }
 }

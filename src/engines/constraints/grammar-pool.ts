@@ -215,6 +215,8 @@ export class GrammarPool implements ConstraintCompiler {
    */
   #lose(thread: GrammarThread, matcherIds: readonly number[]): void {
     this.#threads.delete(thread)
+    clearTimeout(this.#idleTimers.get(thread))
+    this.#idleTimers.delete(thread)
     for (const matcherId of matcherIds) this.#lost.add(matcherId)
     const { compiling, keys } = thread
     for (const entry of this.#entries.values()) {

@@ -25,9 +25,12 @@ export class EndpointSet {
   readonly #options: EndpointSetOptions
   readonly #resolve: (hostName: string) => Promise<readonly string[]>
   readonly #byUrl = new Map<string, Endpoint>()
+  /** Those that have left the DNS, while they have requests. */
+  readonly #leaving = new Set<Endpoint>()
   /** The last addresses of each name, kept while it cannot be read. */
   readonly #resolved = new Map<string, readonly EndpointAddress[]>()
   readonly #timers: NodeJS.Timeout[] = []
+  #isClosed = false
 
   constructor(options: EndpointSetOptions) {
     this.#options = options
@@ -66,12 +69,14 @@ export class EndpointSet {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true
     for (const timer of this.#timers) clearInterval(timer)
-    await Promise.all(this.all.map((endpoint) => endpoint.close()))
+    await Promise.all([...this.all, ...this.#leaving].map((endpoint) => endpoint.close()))
   }
 
   async #update(): Promise<void> {
     const addresses = (await Promise.all(this.#options.endpoints.map((url) => this.#addressesOf(url)))).flat()
+    if (this.#isClosed) return
     const urls = new Set(addresses.map(({ url }) => url))
     for (const address of addresses) {
       if (!this.#byUrl.has(address.url)) this.#byUrl.set(address.url, new Endpoint(address, this.#options))
@@ -79,8 +84,15 @@ export class EndpointSet {
     for (const [url, endpoint] of this.#byUrl) {
       if (urls.has(url)) continue
       this.#byUrl.delete(url)
-      void closeWhenIdle(endpoint)
+      void this.#closeWhenIdle(endpoint)
     }
+  }
+
+  async #closeWhenIdle(endpoint: Endpoint): Promise<void> {
+    this.#leaving.add(endpoint)
+    while (endpoint.outstanding > 0) await new Promise((resolve) => setTimeout(resolve, PROBE_MS).unref())
+    await endpoint.close()
+    this.#leaving.delete(endpoint)
   }
 
   async #addressesOf(given: string): Promise<readonly EndpointAddress[]> {
@@ -119,9 +131,4 @@ function withHost(url: URL, address: string): string {
   const copy = new URL(url)
   copy.hostname = isIPv6(address) ? `[${address}]` : address
   return copy.href
-}
-
-async function closeWhenIdle(endpoint: Endpoint): Promise<void> {
-  while (endpoint.outstanding > 0) await new Promise((resolve) => setTimeout(resolve, PROBE_MS).unref())
-  await endpoint.close()
 }

@@ -10,6 +10,7 @@ import {
   sayPieces,
 } from '../../../test/support/upstream/faulty-upstream.ts'
 import { systemClock } from '../../core/clock.ts'
+import { withResolvers } from '../../core/concurrency/with-resolvers.ts'
 import { SecretText } from '../../core/text/secret-text.ts'
 import { SequenceFold } from '../../generation/events/sequence-fold.ts'
 import type { Chat } from '../../protocol/chat.ts'
@@ -558,6 +559,27 @@ describe('a remote engine', () => {
     expect((await run(engine)).text).toBe('ok')
     expect(upstream.calls[0]?.headers.host).toBe(`model.internal:${port}`)
     await engine.close()
+  })
+
+  it('ends what an address runs that its name has no more, when it closes', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const asked = withResolvers<void>()
+    await using upstream = await FaultyUpstream.start((response) => {
+      response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders()
+      asked.resolve()
+    })
+    const addresses = ['127.0.0.1']
+    const resolve = () => Promise.resolve(addresses)
+    const engine = await open([`dns+http://model.internal:${new URL(upstream.url).port}`], { resolve })
+
+    const running = run(engine)
+    running.catch(() => {})
+    await asked.promise
+    addresses.splice(0, 1, '127.0.0.2')
+    await vi.advanceTimersByTimeAsync(10_000)
+    await engine.close()
+    await expect(running).rejects.toMatchObject({ code: 'shutting_down' })
   })
 
   it('runs prompts over completions, or as a chat where the upstream has none', async () => {

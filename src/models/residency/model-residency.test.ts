@@ -132,6 +132,22 @@ describe('a model that is loaded by request', () => {
     expect(stateOf('a')).toBe('ready')
   })
 
+  it('is waited for by nobody once the server closes', async () => {
+    const { registry } = createScene({
+      openEngine: (_id, _source, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener('abort', () => reject(signal.reason))
+        }),
+    })
+    await registry.register('a', source, { load: 'request' })
+    const asked = registry.acquire('a', never)
+    asked.catch(() => {})
+    await settle()
+    await registry.close()
+    await expect(asked).rejects.toMatchObject({ code: 'shutting_down' })
+    await expect(registry.acquire('a', never)).rejects.toMatchObject({ code: 'shutting_down' })
+  })
+
   it('is loaded by an admin, who is told why it cannot be', async () => {
     const { registry, register, stateOf } = createScene({ maxLoaded: 1 })
     await register('a', { isPinned: true })
@@ -270,6 +286,22 @@ describe('room for one model more', () => {
     expect(events).toEqual(['load a', 'close a', 'load b', 'close b', 'load a'])
   })
 
+  it('is not waited for when the server closes', async () => {
+    const { registry, clock, events, register } = createScene({ maxLoaded: 1 })
+    await register('ab', { load: 'request' })
+    const running = await registry.acquire('a', never)
+    const asked = registry.acquire('b', never)
+    asked.catch(() => {})
+    await settle()
+    clock.advance(TURN_MS)
+    await settle()
+    const closed = registry.close()
+    expect(events).toEqual(['load a', 'close a'])
+    running[Symbol.dispose]()
+    await closed
+    await expect(asked).rejects.toMatchObject({ code: 'shutting_down' })
+  })
+
   it('is not made any more when those who asked have left', async () => {
     const { registry, events, register, stateOf } = createScene({ maxLoaded: 1 })
     await register('ab', { load: 'request' })
@@ -291,7 +323,7 @@ describe('room for one model more', () => {
     await register('ab', { load: 'request' })
     using _running = await registry.acquire('a', never)
     const asked = expect(registry.acquire('b', never)).rejects.toMatchObject({
-      code: end === 'close' ? 'model_loading_failed' : 'model_not_found',
+      code: end === 'close' ? 'shutting_down' : 'model_not_found',
     })
     await settle()
     await (end === 'close' ? registry.close() : registry.unregister('b'))

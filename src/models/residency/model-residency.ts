@@ -31,8 +31,12 @@ export class ModelResidency {
     if (deps.idleUnloadMs !== null) this.#unloadIdle(deps.idleUnloadMs).catch(() => {})
   }
 
-  /** Starts to load one that is unloaded, once. @throws ServiceError `model_loading_failed` for a while after it could not be. */
+  /**
+   * Starts to load one that is unloaded, once.
+   * @throws ServiceError `model_loading_failed` for a while after it could not be, `shutting_down`
+   */
   wake(entry: ModelEntry): void {
+    if (this.#closing.signal.aborted) throw new ServiceError('shutting_down')
     if (!entry.isUnloaded || entry.isWaking || entry.isDraining) return
     const { loader, clock, onChange } = this.#deps
     const failedFor = entry.wakeFailedMs === null ? null : clock.nowMs() - entry.wakeFailedMs
@@ -47,7 +51,8 @@ export class ModelResidency {
         await loading
       } catch (error) {
         // Its failure says why.
-        if (!(error instanceof LoadNotWantedError)) entry.wakeFailedMs = clock.nowMs()
+        const isGivenUp = error instanceof LoadNotWantedError || this.#closing.signal.aborted
+        if (!isGivenUp) entry.wakeFailedMs = clock.nowMs()
       } finally {
         entry.isWaking = false
         onChange()

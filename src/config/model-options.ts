@@ -75,7 +75,7 @@ export const MODEL_OPTIONS = {
       kind: configuredModels,
       default: Object.freeze([]),
       isFileOnly: true,
-      help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization, draftCheckpoint, toolFormat, load, pinned; or with id, engine openai, endpoints and, where needed, apiKey, model; or, for a LoRA adapter, with id, base, adapter and, where needed, scale',
+      help: 'more models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer, quantization, draftCheckpoint, toolFormat, load, pinned; or with id, engine openai, endpoints and, where needed, apiKey, model; or, for a LoRA adapter, with id, base, adapter and, where needed, scale; each may have fallback, tiers, keys too',
     },
   }),
   ...inGroup('Engine', {

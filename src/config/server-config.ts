@@ -137,8 +137,8 @@ export interface ConfigOptions {
   /**
    * More models to serve: a list of objects with id, checkpoint and, where needed, modelConfig, tokenizer,
    * quantization, draftCheckpoint, toolFormat, load, pinned; or with id, engine openai, endpoints and, where needed,
-   * apiKey, model; or, for a LoRA adapter, with id, base, adapter and, where needed, scale. Must be a list of models,
-   * each with id and checkpoint.
+   * apiKey, model; or, for a LoRA adapter, with id, base, adapter and, where needed, scale; each may have fallback,
+   * tiers, keys too. Must be a list of models, each with id and checkpoint.
    * @default none
    */
   readonly models?: readonly ConfiguredModel[]

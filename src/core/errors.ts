@@ -46,7 +46,12 @@ export const ERRORS = {
   unsupported_media_type: row(400, "Content-Type must be application/json in UTF-8, but was '{given}'."),
   body_too_large: row(400, 'The request body must be at most {maxBytes} bytes.'),
   unsupported_value: row(400, '{message}'),
-  prompt_empty: row(400, 'prompt must not be empty: the model has no token to begin a text with.'),
+  /** `what` is empty, if it is not the prompt. */
+  prompt_empty: {
+    status: 400,
+    message: ({ what = 'prompt' }) =>
+      `${what} must not be empty: the model has no token to begin a text with.`,
+  },
   /**
    * `given` is a number, or the words "at least" and one; `what` is too long, if it is not the prompt. The words are those that
    * clients look for.

@@ -8,6 +8,7 @@ import type { EmbeddingRequest, Prompt } from '../protocol/engine.ts'
 import type { AnswerEvent } from '../protocol/engine-events.ts'
 import { bill, type BilledContext, type BillingDeps } from './billing.ts'
 import type { Requester } from './engine-request.ts'
+import { withPromptName } from './prompt-inputs.ts'
 import { leaseModel, type LeasingRegistry } from '../models/lease-model.ts'
 
 export interface EmbeddingDeps extends BillingDeps {
@@ -142,7 +143,6 @@ function vectorOf(event: AnswerEvent, { inputs, context }: Collecting): string |
 }
 
 /** The same error, with the input's name. */
-function inputError({ code, params }: ServiceError, input: EmbeddingInput | undefined): ServiceError {
-  const name = input?.name ?? 'input'
-  return new ServiceError(code, { ...params, what: name }, { param: name })
+function inputError(error: ServiceError, input: EmbeddingInput | undefined): ServiceError {
+  return withPromptName(error, input?.name ?? 'input')
 }

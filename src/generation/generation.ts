@@ -40,7 +40,7 @@ import {
   type PromptDeps,
   throwIfAllFailed,
 } from './prepare-prompts.ts'
-import { textsOf } from './prompt-inputs.ts'
+import { type InputPrompt, textsOf, withPromptName } from './prompt-inputs.ts'
 import { EventOutlet, type OnEvents } from './events/event-outlet.ts'
 import {
   failedSequence,
@@ -307,8 +307,8 @@ export class Generation implements Disposable {
       return prompt instanceof ServiceError ? prompt : this.#endOversized(prompt, index)
     })
     throwIfAllFailed(outcomes)
-    return outcomes.map((outcome) => {
-      if (!(outcome instanceof ServiceError)) return outcome
+    return outcomes.map((outcome, index) => {
+      if (!(outcome instanceof ServiceError)) return withFieldName(outcome, input.prompts[index])
       logCause(outcome, context.requestId, deps.log)
       return failedSequence(outcome)
     })
@@ -439,6 +439,13 @@ function planChat(
 function fieldOf(input: GenerationRequest['input']): string | undefined {
   if (input.kind === 'chat') return chatFieldName(input)
   return input.batch === null ? 'prompt' : undefined
+}
+
+/** What is wrong with one of several prompts names it. */
+function withFieldName(sequence: GeneratedSequence, prompt: InputPrompt | undefined): GeneratedSequence {
+  const { error } = sequence
+  const isAboutPrompt = error?.code === 'context_length_exceeded' || error?.code === 'prompt_empty'
+  return isAboutPrompt && prompt ? { ...sequence, error: withPromptName(error, prompt.name) } : sequence
 }
 
 function isTextEvent(event: AnswerEvent): event is EngineEvent {

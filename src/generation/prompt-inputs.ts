@@ -20,6 +20,11 @@ interface InputTokens {
 
 export type InputPrompt = InputText | InputTokens
 
+/** The same error, with the body's name for the prompt that it is about. */
+export function withPromptName({ code, params }: ServiceError, name: string): ServiceError {
+  return new ServiceError(code, { ...params, what: name }, { param: name })
+}
+
 /** For each prompt that is proved too long before it is worked on, why; null for the others. @throws the signal's reason */
 export async function refuseLongPrompts(
   { promptBound }: ModelLease,

@@ -18,6 +18,8 @@ export interface RerankRequest {
   readonly modelId: string | null
   readonly query: string
   readonly documents: readonly string[]
+  /** To which they may be cut; null leaves them whole, as they are anyway. */
+  readonly maxTokensPerDocument: number | null
 }
 
 export interface Reranked {
@@ -36,11 +38,23 @@ export async function rerank(
   let ranking = byVectors(request)
   const prepare = (model: EmbeddingModel): readonly EmbeddingInput[] => {
     ranking = chooseRanking(request, model)
+    checkCut(request, model)
     return ranking.inputs
   }
   const { modelId: asked, query } = request
   const { modelId, vectors, promptTokens } = await embed(deps, context, { modelId: asked, query, prepare })
   return { modelId, scores: ranking.toScores(vectors.map(decodeVector)), promptTokens }
+}
+
+/** @throws ServiceError `unsupported_value` for a bound by which a document could be cut that the model has room for */
+function checkCut({ maxTokensPerDocument }: RerankRequest, { modelId, info }: EmbeddingModel): void {
+  if (maxTokensPerDocument === null) return
+  const { maxSeqLen } = info
+  if (maxSeqLen !== null && maxTokensPerDocument >= maxSeqLen) return
+  const rule = maxSeqLen === null ? 'null' : `at least ${maxSeqLen}, the context of model '${modelId}'`
+  const why = 'this route cannot cut a document that is too long'
+  const message = `max_tokens_per_doc must be ${rule}, but was ${maxTokensPerDocument}: ${why}.`
+  throw new ServiceError('unsupported_value', { message }, { param: 'max_tokens_per_doc' })
 }
 
 /** What an engine is given, and what its vectors say. */

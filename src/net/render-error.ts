@@ -21,6 +21,9 @@ export const ANTHROPIC_REQUEST_ID = 'request-id'
  */
 export type ErrorShape = 'plain' | 'openai' | 'anthropic'
 
+/** Ollama's clients show `error` as it is, so it must be a text; no route here is one of theirs. */
+export type AnyErrorShape = ErrorShape | 'ollama'
+
 /**
  * First segments of paths that clients of OpenAI's dialect ask for, those that are not built included: such clients show
  * only `error` of a 404. The routes of reranking and tokens are there for vLLM's clients.
@@ -64,8 +67,9 @@ const ANTHROPIC_SEGMENTS: ReadonlySet<string> = new Set(['anthropic', 'complete'
 const FIRST_SEGMENT = /^\/(?:v1\/)*([^/?]+)/
 
 /** For a request that no route answers, and for a server whose routes declare nothing. */
-export function errorShapeOf(url: string): ErrorShape {
+export function errorShapeOf(url: string): AnyErrorShape {
   const segment = FIRST_SEGMENT.exec(url)?.[1] ?? ''
+  if (segment === 'api') return 'ollama'
   if (ANTHROPIC_SEGMENTS.has(segment)) return 'anthropic'
   return OPENAI_SEGMENTS.has(segment) ? 'openai' : 'plain'
 }
@@ -94,7 +98,7 @@ function anthropicMessage({ code, params, message }: ServiceError): string {
 
 interface FailedRequest {
   readonly requestId: string
-  readonly shape: ErrorShape
+  readonly shape: AnyErrorShape
 }
 
 export function renderError(error: ServiceError, request: FailedRequest): RenderedError {
@@ -125,10 +129,12 @@ function bodyOf(error: ServiceError, { requestId, shape }: FailedRequest): objec
       return { detail, error: toOpenAiError(error) }
     case 'anthropic':
       return toAnthropicError(error, requestId)
+    case 'ollama':
+      return { detail, error: detail }
   }
 }
 
-function statusHeaders(error: ServiceError, shape: ErrorShape): Record<string, string> {
+function statusHeaders(error: ServiceError, shape: AnyErrorShape): Record<string, string> {
   switch (error.status) {
     case 401:
       // Claude Code retries a 401 for minutes unless this header forbids it.

@@ -5,7 +5,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type ErrorCode, ServiceError, toServiceError } from '../../core/errors.ts'
 import { type Log, logCause } from '../../telemetry/log.ts'
-import { type ErrorShape, errorShapeOf, renderError } from '../../net/render-error.ts'
+import { type AnyErrorShape, errorShapeOf, renderError } from '../../net/render-error.ts'
 import { meantPath } from '../../net/requests/meant-path.ts'
 import { badEncoding, unknownRoute } from '../../net/requests/request-target.ts'
 
@@ -59,7 +59,7 @@ export function sendError(thrown: unknown, { request, reply, log }: ErrorContext
 }
 
 /** Some routes serve several dialects, and a path that there is not has none: Anthropic's clients tell by a header who they are. */
-function shapeFor({ routeOptions, url, headers, is404 }: FastifyRequest): ErrorShape {
+function shapeFor({ routeOptions, url, headers, is404 }: FastifyRequest): AnyErrorShape {
   const shape = routeOptions.config.errorShape ?? errorShapeOf(url)
   const isAnthropic = headers['anthropic-version'] !== undefined
   return isAnthropic && (shape !== 'plain' || is404) ? 'anthropic' : shape

@@ -26,14 +26,14 @@ export function registerChatRoutes(app: FastifyInstance, deps: ChatDeps): void {
     errors: CHAT_ERRORS,
     errorShape: 'openai',
     handler: async ({ body, context }, reply) => {
-      const { isStream, includeUsage, isUsageContinuous } = body
+      const { isStream, includeUsage, isUsageContinuous, mustCall } = body
       const hasLogprobs = body.generation.topLogprobs !== undefined
       const open = () => Generation.open(deps, body.generation, context)
       if (!isStream) {
         using generation = await open()
         return toChatCompletion(generation, await generation.fold(), { hasLogprobs })
       }
-      const options = { includeUsage, isUsageContinuous, hasLogprobs }
+      const options = { includeUsage, isUsageContinuous, hasLogprobs, mustCall }
       await streamEvents(deps, reply, {
         modelId: body.generation.modelId,
         open,

@@ -65,15 +65,18 @@ export function refuseUnreadPart(
   const parts = object[field]
   if (!Array.isArray(parts)) return
   for (const [index, part] of parts.entries()) {
-    const problem = findUnreadPart(part)
-    if (problem === null || (isJsonObject(part) && read.some((type) => type === part['type']))) continue
-    return addUnsupported(context, [field, index], problem)
+    const problem = findUnreadPart(part, read)
+    if (problem !== null) return addUnsupported(context, [field, index], problem)
   }
 }
 
-/** What is wrong with a part that is no text; it follows the part's name. Null for any other. */
-export function findUnreadPart(part: unknown): string | null {
+/** What is wrong with a part that is neither text nor of the types that are read; it follows the part's name. Null for any other. */
+export function findUnreadPart(part: unknown, read: readonly string[]): string | null {
   const type: unknown = isJsonObject(part) ? part['type'] : null
-  if (typeof type !== 'string' || !Object.hasOwn(MEDIA, type)) return null
-  return `must be text, but was ${MEDIA[type]} ('${type}'): this server reads text only`
+  if (typeof type !== 'string' || read.includes(type) || !Object.hasOwn(MEDIA, type)) return null
+  const kind = MEDIA[type]
+  const typeHere = read.find((one) => MEDIA[one] === kind)
+  const why =
+    typeHere === undefined ? 'this server reads text only' : `${kind} is a part of type '${typeHere}' here`
+  return `must be text, but was ${kind} ('${type}'): ${why}`
 }

@@ -41,11 +41,20 @@ export function oneOf<const Names extends readonly [string, ...string[]]>(names:
   return z.enum(names, { error: must(quoteNames(names)) })
 }
 
-/** The error of a union of objects that are told apart by their `type`. */
-export function mustBeOfType(types: readonly string[]): (issue: Issue) => string {
+/**
+ * The error of a union of objects that are told apart by their `type`.
+ * @param reasons why others are not read
+ */
+export function mustBeOfType(
+  types: readonly string[],
+  reasons: ReadonlyMap<unknown, string> = new Map(),
+): (issue: Issue) => string {
   const rule = quoteNames(types)
-  return ({ input }) =>
-    isJsonObject(input) ? brokenRule(rule, input['type']) : brokenRule(`an object of type ${rule}`, input)
+  return ({ input }) => {
+    if (!isJsonObject(input)) return brokenRule(`an object of type ${rule}`, input)
+    const reason = reasons.get(input['type'])
+    return `${brokenRule(rule, input['type'])}${reason === undefined ? '' : `: ${reason}`}`
+  }
 }
 
 export function bounded({ isInteger, min, max }: Omit<NumberField, 'default'>): z.ZodNumber {

@@ -4,8 +4,12 @@ import { brokenRule, describeValue } from '../../net/requests/request-fields.ts'
 import type { ToolDefinition } from '../../protocol/chat.ts'
 import { addUnsupported, boolean, isJsonObject, must, quoteNames, text } from './fields.ts'
 
-const FUNCTION_NAME = /^[\w.-]{1,64}$/
-const NAME_RULE = 'a name of 1 to 64 letters, digits, underscores, dots and hyphens'
+/** More than OpenAI's 128: agents bring those of all their servers. */
+export const MAX_TOOLS = 512
+
+/** As long as Anthropic's: agents put the name of a server in front. */
+const FUNCTION_NAME = /^[\w.-]{1,128}$/
+const NAME_RULE = 'a name of 1 to 128 letters, digits, underscores, dots and hyphens'
 
 export const functionName = () =>
   z.string({ error: must(NAME_RULE) }).regex(FUNCTION_NAME, { error: must(NAME_RULE) })
@@ -22,13 +26,50 @@ export const functionFields = () => ({
 
 export type FunctionTool = z.output<z.ZodObject<ReturnType<typeof functionFields>>>
 
-/** Tools that a provider runs itself, and ways to choose them. @param read the types that are read */
-export const refuseHosted = (read: readonly string[]) => (given: unknown, context: z.RefinementCtx) => {
-  if (!isJsonObject(given) || read.some((type) => type === given['type'])) return given
-  const problem = `${brokenRule(quoteNames(read), given['type'])}: this server runs no tools of its own`
-  addUnsupported(context, ['type'], problem)
-  return given
+/** Beginnings of the types that OpenAI runs itself, and of the items of their calls. */
+const HOSTED = /^(?:web_search|file_search|code_interpreter|image_generation|mcp)/
+/** The same of those that a caller runs, as it does functions. */
+const RUN_BY_CALLERS = /^(?:custom|shell|local_shell|apply_patch|computer)/
+
+/** Why a tool of that type is not read, or an item of it, to follow what is wrong; empty where it is no type that others have. */
+export function unreadReason(type: unknown): string {
+  const name = String(type)
+  if (HOSTED.test(name)) return ': this server runs no tools of its own'
+  return RUN_BY_CALLERS.test(name) ? ": only tools of type 'function' are built" : ''
 }
+
+/** Where the dialects have the fields of a function: in an object of their own, or beside its type. */
+const PLACES = { function: 'below function', name: 'beside type' } as const
+
+/**
+ * Tools that are no functions, ways to choose them, and functions in the shape of another dialect.
+ * @param read the types that are read
+ * @param needed what a function has in this dialect
+ */
+export const refuseOtherTypes =
+  (read: readonly string[], needed: keyof typeof PLACES) =>
+  (given: unknown, context: z.RefinementCtx): unknown => {
+    if (!isJsonObject(given)) return given
+    const { type } = given
+    if (!read.some((one) => one === type)) {
+      addUnsupported(context, ['type'], `${brokenRule(quoteNames(read), type)}${unreadReason(type)}`)
+    } else if (type === 'function' && given[needed] === undefined) {
+      const isOfOther = Object.keys(PLACES).some((place) => given[place] !== undefined)
+      const where = isOfOther ? `: a function's fields stand ${PLACES[needed]} here` : ''
+      context.addIssue({ code: 'custom', path: [needed], message: `is required${where}` })
+    }
+    return given
+  }
+
+/** For the `preprocess` of a body: with the choice `none` tools ask for nothing, so what is no tool of this schema is left out. */
+export const ignoreUnasked =
+  (tools: z.ZodType) =>
+  (body: unknown): unknown => {
+    if (!isJsonObject(body) || body['tool_choice'] !== 'none') return body
+    const { tools: given } = body
+    const mayBeTools = Array.isArray(given) && given.length <= MAX_TOOLS
+    return mayBeTools && tools.safeParse(given).success ? body : { ...body, tools: null }
+  }
 
 /** What a choice may be, beside `none` and `auto`: any of the tools, or some of them. */
 type Choice = 'none' | 'auto' | 'required' | readonly string[]

@@ -22,6 +22,7 @@ describe('meantPath', () => {
     ['/metrics/', '/metrics'],
     ['/api/tags', '/v1/models'],
     ['/v1/api/tags', '/v1/models'],
+    ['/v2/chat', '/v1/chat/completions'],
     ['/v1/Models', '/v1/models'],
     ['/v1/chat/completion', '/v1/chat/completions'],
     ['/chat/compeltions', '/v1/chat/completions'],

@@ -31,6 +31,7 @@ const OTHER_PATHS: Readonly<Record<string, string>> = {
   '/ping': '/v1/health',
   '/props': '/v1/models',
   '/reranking': '/v1/rerank',
+  '/v2/chat': '/v1/chat/completions',
   '/version': '/v1/health',
 }
 

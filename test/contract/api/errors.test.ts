@@ -182,9 +182,6 @@ describe('unknown routes', () => {
     ['POST', '/v1/embedding'],
     ['POST', '/openai/v1/chat/completions'],
     ['POST', '/openai/chat/completions'],
-    ['POST', '/api/chat'],
-    ['POST', '/api/generate'],
-    ['GET', '/api/tags'],
     ['POST', '/infill'],
     ['GET', '/props'],
   ] as const)("%s %s has OpenAI's error object too", async (method, url) => {
@@ -196,6 +193,19 @@ describe('unknown routes', () => {
       detail: message,
       error: { message, type: 'invalid_request_error', param: null, code: 'not_found' },
     })
+  })
+
+  it.each([
+    ['POST', '/api/chat'],
+    ['POST', '/api/generate'],
+    ['POST', '/api/show'],
+    ['GET', '/api/tags'],
+  ] as const)("%s %s has the text that Ollama's clients show", async (method, url) => {
+    const answer = await testApp().call({ method, url })
+
+    expect(answer.statusCode).toBe(404)
+    const message = `There is no route ${method} ${url}${hintOf(url)}`
+    expect(answer.json()).toEqual({ detail: message, error: message })
   })
 
   it.each([

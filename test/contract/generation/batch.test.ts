@@ -84,6 +84,38 @@ describe('POST /v1/generate/batch', () => {
     expect(batchResponse.parse(answer.json())).toEqual(answer.json())
   })
 
+  it.each(['batch', 'continuous-batch'])('names the prompt that fails: %s', async (route) => {
+    const engine = new ScriptedEngine(async function* ({ prompts }: EngineRequest) {
+      for (const [index, prompt] of prompts.entries()) {
+        const text = piecesOf(prompt).join('')
+        if (text === 'fine') {
+          yield sequenceStart(index)
+          yield sequenceEnd('stop', index)
+          continue
+        }
+        const error =
+          text === ''
+            ? ({ code: 'prompt_empty', params: {} } as const)
+            : ({ code: 'context_length_exceeded', params: { given: 5000, max: 4096 } } as const)
+        yield { type: 'sequence-end', index, finishReason: 'error', error }
+      }
+    })
+
+    const answer = await createTestApp({ engine }).post(`/v1/generate/${route}`, {
+      prompts: ['fine', '', 'long'],
+    })
+
+    const results: { error?: { message: string; param: string } }[] = answer.json().results
+    expect(results.map(({ error }) => error && [error.message, error.param])).toEqual([
+      undefined,
+      ['prompts[1] must not be empty: the model has no token to begin a text with.', 'prompts[1]'],
+      [
+        "This model's maximum context length is 4096 tokens, but prompts[2] is 5000 tokens long.",
+        'prompts[2]',
+      ],
+    ])
+  })
+
   it('is refused whole when the queue is full', async () => {
     const engine = new ScriptedEngine(async function* () {
       yield* []

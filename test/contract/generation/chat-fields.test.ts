@@ -71,7 +71,8 @@ describe('fields that are', () => {
 
   it.each([
     ['image_url', "an image ('image_url'): model 'default' reads text only."],
-    ['input_image', "an image ('input_image'): this server reads text only."],
+    ['input_image', "an image ('input_image'): an image is a part of type 'image_url' here."],
+    ['document', "a file ('document'): a file is a part of type 'file' here."],
     ['input_audio', "audio ('input_audio'): model 'default' reads text only."],
     ['video_url', "a video ('video_url'): model 'default' reads text only."],
     ['file', "a file ('file'): model 'default' reads text only."],
@@ -91,17 +92,27 @@ describe('fields that are', () => {
     })
   })
 
-  it.each([[{ type: 'toString' }], [{ text: 'a' }], ['a'], [null]])(
-    'refuses a part of no known type: %j',
-    async (part) => {
-      const answer = await createTestApp().post(URL, { messages: [{ role: 'user', content: [part] }] })
+  it.each([
+    [{ type: 'toString' }, ".type must be 'text' or 'refusal', but was \"toString\"."],
+    [{ text: 'a' }, '.type is required.'],
+    ['a', " must be an object of type 'text' or 'refusal', but was \"a\"."],
+    [null, " must be an object of type 'text' or 'refusal', but was null."],
+    [{ type: 'text', text: 5 }, '.text must be a string, but was 5.'],
+  ])('refuses a part of no known type by its name: %j', async (part, problem) => {
+    const content = [{ type: 'text', text: 'a' }, part]
+    const answer = await createTestApp().post(URL, { messages: [{ role: 'user', content }] })
 
-      expect(answer.statusCode).toBe(400)
-      expect(answer.json().detail).toBe(
-        'messages[0].content must be a string (or an array of text parts), but was an array of 1 item.',
-      )
-    },
-  )
+    expect(answer.statusCode).toBe(400)
+    expect(answer.json().detail).toBe(`messages[0].content[1]${problem}`)
+  })
+
+  it('refuses content that is neither text nor parts', async () => {
+    const answer = await createTestApp().post(URL, { messages: [{ role: 'user', content: 5 }] })
+
+    expect(answer.json().detail).toBe(
+      'messages[0].content must be a string (or an array of text parts), but was 5.',
+    )
+  })
 
   it.each([
     [{ content: null, refusal: 'no' }, 'no'],

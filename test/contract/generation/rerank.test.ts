@@ -84,8 +84,18 @@ describe('POST /v1/rerank', () => {
     ],
     [
       { query: 'q', documents: ['a'], max_chunks_per_doc: 2 },
-      'max_chunks_per_doc must be null, but was 2: this route cannot cut a document that is too long.',
+      'max_chunks_per_doc must be 10, but was 2: this route cannot cut a document that is too long.',
       'max_chunks_per_doc',
+    ],
+    [
+      { query: 'q', documents: ['a'], max_tokens_per_doc: 7 },
+      "max_tokens_per_doc must be at least 8, the context of model 'default', but was 7: this route cannot cut a document that is too long.",
+      'max_tokens_per_doc',
+    ],
+    [
+      { query: 'q', documents: ['a'], max_tokens_per_doc: 'x' },
+      'max_tokens_per_doc must be an integer of at least 1, but was "x".',
+      'max_tokens_per_doc',
     ],
   ])('refuses %j', async (body, detail, param) => {
     const { post } = createTestApp({ engine: reranker() })
@@ -95,6 +105,19 @@ describe('POST /v1/rerank', () => {
     expect(answer.statusCode).toBe(400)
     expect(answer.json()).toMatchObject({ detail, error: { message: detail, param } })
   })
+
+  it.each([{ max_tokens_per_doc: 8 }, { max_tokens_per_doc: 4096 }, { max_chunks_per_doc: 10 }])(
+    'takes what cuts nothing: %j',
+    async (fields) => {
+      const answer = await createTestApp({ engine: reranker() }).post(URL, {
+        query: 'q',
+        documents: ['a'],
+        ...fields,
+      })
+
+      expect(answer.statusCode).toBe(200)
+    },
+  )
 
   it('is refused for a model that generates text', async () => {
     const answer = await createTestApp().post(URL, { query: 'q', documents: ['a'] })

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import OpenAI from 'openai'
 import { describe, expect, it } from 'vitest'
+import { chatChunk } from '../../../src/api/dialects/openai-chat/schema.ts'
 import { ServiceError } from '../../../src/core/errors.ts'
 import type { EngineRequest } from '../../../src/protocol/engine.ts'
 import type { ModelInfo } from '../../../src/protocol/model-info.ts'
@@ -176,6 +177,22 @@ describe('a stream', () => {
     expect(chunks.at(-1)?.usage?.completion_tokens).toBe(Math.ceil(`Well.\n${HERMES_CALL}`.length / 3))
   })
 
+  it.each([
+    ['required', null],
+    [{ type: 'function', function: { name: 'get_weather' } }, null],
+    ['auto', ''],
+  ] as const)('with the choice %j begins with the content %j', async (tool_choice, content) => {
+    const client = await createClient(
+      createTestApp({ engine: createCaller(HERMES_CALL, { chatTemplate: templateOf('qwen3') }) }),
+    )
+    const asked = { model: 'default', messages: [ASKED], tools: TOOLS, tool_choice, stream: true as const }
+    const chunks: OpenAI.ChatCompletionChunk[] = []
+    for await (const chunk of await client.chat.completions.create(asked)) chunks.push(chunk)
+
+    for (const chunk of chunks) expect(chatChunk.safeParse(chunk).error).toBeUndefined()
+    expect(chunks[0]?.choices[0]?.delta).toEqual({ role: 'assistant', content })
+  })
+
   it('that is cut short in a call ends with its length', async () => {
     const engine = new ScriptedEngine(
       async function* () {
@@ -201,7 +218,11 @@ describe('reasoning', () => {
     const { post } = createTestApp({ engine: createCaller(answer, { chatTemplate: templateOf('qwen3') }) })
     const { choices, usage } = (await post(URL, { messages: [ASKED] })).json()
 
-    expect(choices[0].message).toEqual({ role: 'assistant', content: 'Hello', reasoning_content: 'Hm, so.' })
+    expect(choices[0].message).toEqual({
+      role: 'assistant',
+      content: 'Hello',
+      reasoning_content: 'Hm, so.',
+    })
     expect(usage.completion_tokens).toBe(Math.ceil(answer.length / 3))
     const answerTokens = Math.ceil('\n\nHello'.length / 3)
     expect(usage.completion_tokens_details.reasoning_tokens).toBeGreaterThan(0)
@@ -453,10 +474,33 @@ describe('a request that cannot be answered', () => {
     ],
     [
       { tools: [{ type: 'function', function: { name: 'a b' } }] },
-      'tools[0].function.name must be a name of 1 to 64 letters, digits, underscores, dots and hyphens, but was "a b".',
+      'tools[0].function.name must be a name of 1 to 128 letters, digits, underscores, dots and hyphens, but was "a b".',
     ],
     [
       { tools: [{ type: 'web_search' }] },
+      'tools[0].type must be \'function\', but was "web_search": this server runs no tools of its own.',
+    ],
+    [{ tools: [{ name: 'f' }] }, 'tools[0].type is required.'],
+    [
+      { tools: [{ type: 'custom', custom: { name: 'f' } }] },
+      "tools[0].type must be 'function', but was \"custom\": only tools of type 'function' are built.",
+    ],
+    [
+      { tools: [{ type: 'function', name: 'f' }] },
+      "tools[0].function is required: a function's fields stand below function here.",
+    ],
+    [{ tools: [{ type: 'function' }] }, 'tools[0].function is required.'],
+    [
+      { tools: TOOLS, tool_choice: { type: 'function', name: 'get_weather' } },
+      "tool_choice.function is required: a function's fields stand below function here.",
+    ],
+    [{ tools: TOOLS, tool_choice: { type: 'function' } }, 'tool_choice.function is required.'],
+    [
+      { tools: TOOLS, tool_choice: { type: 'any' } },
+      "tool_choice.type must be 'function' or 'allowed_tools', but was \"any\".",
+    ],
+    [
+      { tools: [{ type: 'web_search' }], tool_choice: 'auto' },
       'tools[0].type must be \'function\', but was "web_search": this server runs no tools of its own.',
     ],
     [
@@ -494,6 +538,27 @@ describe('a request that cannot be answered', () => {
   ])('%j', async (fields, detail) => {
     const answer = await createTestApp().post(URL, { messages: [ASKED], ...fields })
     expect([answer.statusCode, answer.json().detail]).toEqual([400, detail])
+  })
+})
+
+describe('tools that are not asked for', () => {
+  it.each([[[{ type: 'web_search' }]], ['junk'], [[{ type: 'function' }]], [5]])(
+    'may be anything: %j',
+    async (tools) => {
+      const engine = createCaller('Hello.', { chatTemplate: templateOf('qwen3') })
+      const body = { messages: [ASKED], tools, tool_choice: 'none' }
+
+      expect((await createTestApp({ engine }).post(URL, body)).statusCode).toBe(200)
+    },
+  )
+})
+
+describe('a function', () => {
+  it('may have a name of 128 characters', async () => {
+    const tools = [{ type: 'function', function: { name: 'n'.repeat(128) } }]
+    const engine = createCaller('Hello.', { chatTemplate: templateOf('qwen3') })
+
+    expect((await createTestApp({ engine }).post(URL, { messages: [ASKED], tools })).statusCode).toBe(200)
   })
 })
 

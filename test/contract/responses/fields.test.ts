@@ -195,6 +195,34 @@ describe('what is wrong', () => {
       { input: [{ type: 'web_search_call', id: 'ws_1' }] },
       "input[0].type must be 'message', 'function_call', 'function_call_output' or 'reasoning', but was \"web_search_call\": this server runs no tools of its own.",
     ],
+    [
+      { input: [{ type: 'shell_call', call_id: 'c' }] },
+      "input[0].type must be 'message', 'function_call', 'function_call_output' or 'reasoning', but was \"shell_call\": only tools of type 'function' are built.",
+    ],
+    [
+      { input: [{ type: 'compaction', encrypted_content: 'x' }] },
+      "input[0].type must be 'message', 'function_call', 'function_call_output' or 'reasoning', but was \"compaction\": this server does not shorten conversations.",
+    ],
+    [
+      { input: [{ type: 'x' }] },
+      "input[0].type must be 'message', 'function_call', 'function_call_output' or 'reasoning', but was \"x\".",
+    ],
+    [
+      { input: [{ role: 'user', content: [{ type: 'input_image', file_id: 'file-1' }] }] },
+      'input[0].content[0].file_id must be null, but was "file-1": nothing is stored here, so the file itself must be sent.',
+    ],
+    [
+      { input: [{ role: 'user', content: [{ type: 'input_file', file_id: 'file-1' }] }] },
+      'input[0].content[0].file_id must be null, but was "file-1": nothing is stored here, so the file itself must be sent.',
+    ],
+    [
+      { input: [{ role: 'user', content: [{ type: 'input_file', file_url: 'https://x/a.pdf' }] }] },
+      'input[0].content[0].file_url must be null, but was "https://x/a.pdf": this server fetches no files, so it must be sent as file_data.',
+    ],
+    [
+      { input: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }] },
+      "input[0].content[0] must be text, but was an image ('image_url'): an image is a part of type 'input_image' here.",
+    ],
     [{ input: [{ type: 'function_call', call_id: 'c', arguments: '{}' }] }, 'input[0].name is required.'],
     [
       { input: [{ type: 'function_call_output', call_id: 'c', output: 'x' }] },
@@ -212,6 +240,22 @@ describe('what is wrong', () => {
       'tools[0].type must be \'function\', but was "mcp": this server runs no tools of its own.',
     ],
     [{ tools: [{ type: 'function' }] }, 'tools[0].name is required.'],
+    [
+      { tools: [{ type: 'function', function: { name: 'f' } }] },
+      "tools[0].name is required: a function's fields stand beside type here.",
+    ],
+    [
+      { tools: [{ type: 'custom', name: 'f' }] },
+      "tools[0].type must be 'function', but was \"custom\": only tools of type 'function' are built.",
+    ],
+    [
+      { tools: [FUNCTION], tool_choice: { type: 'function', function: { name: 'f' } } },
+      "tool_choice.name is required: a function's fields stand beside type here.",
+    ],
+    [
+      { tools: [FUNCTION], tool_choice: { type: 'tool', name: 'f' } },
+      "tool_choice.type must be 'function' or 'allowed_tools', but was \"tool\".",
+    ],
     [{ tool_choice: 'required' }, "tool_choice must be 'none' or 'auto' where there are no tools."],
     [
       { tools: [FUNCTION], tool_choice: { type: 'function', name: 'g' } },
@@ -226,6 +270,10 @@ describe('what is wrong', () => {
       "text.format.type must be 'text', 'json_object' or 'json_schema', but was \"xml\".",
     ],
     [{ text: { format: { type: 'json_schema', name: 'x' } } }, 'text.format.schema is required.'],
+    [
+      { text: { format: { type: 'json_schema', json_schema: { name: 'x', schema: {} } } } },
+      'text.format.name is required: name, schema and strict stand beside type here.',
+    ],
     [
       { text: { format: { type: 'json_object' } }, regex: 'a+' },
       'regex must not be given beside text.format: an answer keeps to one constraint.',
@@ -317,6 +365,10 @@ describe('what is asked of the engine', () => {
     const { input } = read({ tools: [FUNCTION], tool_choice, parallel_tool_calls: false })
 
     expect(input).toMatchObject({ tools: [DEFINITION], toolChoice, allowsParallelToolCalls: false })
+  })
+
+  it.each([[[{ type: 'web_search' }]], ['junk']])('has no tools where none is asked for: %j', (tools) => {
+    expect(read({ tools, tool_choice: 'none' }).input).not.toHaveProperty('tools')
   })
 
   it('has only the tools that are allowed', () => {

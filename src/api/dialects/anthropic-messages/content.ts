@@ -28,11 +28,22 @@ const base64Source = z.object({
 
 const urlSource = z.object({ type: z.literal('url'), url: text() })
 
+const UNREAD_SOURCES = new Map([
+  ['file', 'nothing is stored here, so send it as base64'],
+  ['url', 'this server fetches no documents'],
+])
+
+const UNREAD_BLOCKS = new Map([
+  ['search_result', 'send it as a document of text'],
+  ['server_tool_use', 'this server has no tools of its own'],
+  ['tool_reference', 'this server loads no tools later'],
+])
+
 const imageBlock = z
   .object({
     type: z.literal('image'),
     source: z.discriminatedUnion('type', [base64Source, urlSource], {
-      error: mustBeOfType(['base64', 'url']),
+      error: mustBeOfType(['base64', 'url'], UNREAD_SOURCES),
     }),
   })
   .describe('For a model that reads images.')
@@ -63,11 +74,11 @@ type BlockSchema = z.ZodObject<{ type: z.ZodLiteral<string> }>
 /** Content of blocks of these kinds; a string is short for one text block. */
 function contentOf<const Blocks extends readonly [BlockSchema, ...BlockSchema[]]>(...blocks: Blocks) {
   const types = blocks.map(({ shape }) => shape.type.value)
-  const error = mustBeOfType(types)
+  const error = mustBeOfType(types, UNREAD_BLOCKS)
   const checkType = (given: unknown, context: z.RefinementCtx): unknown => {
     const type = isJsonObject(given) ? given['type'] : undefined
     if (typeof type !== 'string' || types.includes(type)) return given
-    const unread = findUnreadPart(given)
+    const unread = findUnreadPart(given, types)
     if (unread !== null) addUnsupported(context, [], unread)
     else addUnsupported(context, ['type'], error({ input: given }))
     return given
@@ -85,7 +96,7 @@ const documentBlock = z
   .object({
     type: z.literal('document'),
     source: z.discriminatedUnion('type', [base64Source, plainTextSource, contentSource], {
-      error: mustBeOfType(['base64', 'text', 'content']),
+      error: mustBeOfType(['base64', 'text', 'content'], UNREAD_SOURCES),
     }),
     title: text().nullish(),
     context: text().nullish(),

@@ -319,14 +319,14 @@ describe('refused, by name', () => {
           },
         ],
       },
-      "messages[0].content[1].source.type must be 'base64' or 'url', but was \"file\".",
+      "messages[0].content[1].source.type must be 'base64' or 'url', but was \"file\": nothing is stored here, so send it as base64.",
     ],
     [
       'a document that is stored',
       {
         messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'file', file_id: 'f' } }] }],
       },
-      "messages[0].content[0].source.type must be 'base64', 'text' or 'content', but was \"file\".",
+      "messages[0].content[0].source.type must be 'base64', 'text' or 'content', but was \"file\": nothing is stored here, so send it as base64.",
     ],
     [
       'a document of another kind of text',
@@ -387,6 +387,47 @@ describe('refused, by name', () => {
       "a tool of Anthropic's",
       { tools: [{ type: 'web_search_20250305', name: 'web_search' }] },
       'tools[0].type must be \'custom\', but was "web_search_20250305": this server has no tools of its own.',
+    ],
+    [
+      "a tool whose schema Anthropic's models know",
+      { tools: [{ type: 'bash_20250124', name: 'bash' }] },
+      "tools[0].type must be 'custom', but was \"bash_20250124\": its schema is known to Anthropic's models only, so give it as a custom tool with input_schema.",
+    ],
+    [
+      "a tool of OpenAI's",
+      { tools: [{ type: 'function', function: { name: 'add' } }] },
+      'tools[0].type must be \'custom\', but was "function".',
+    ],
+    [
+      'a document elsewhere',
+      { messages: [{ role: 'user', content: [{ type: 'document', source: { type: 'url', url: 'x' } }] }] },
+      "messages[0].content[0].source.type must be 'base64', 'text' or 'content', but was \"url\": this server fetches no documents.",
+    ],
+    [
+      'a result of a search',
+      { messages: [{ role: 'user', content: [{ type: 'search_result', source: 'x' }] }] },
+      "messages[0].content[0].type must be 'text', 'image', 'document' or 'tool_result', but was \"search_result\": send it as a document of text.",
+    ],
+    [
+      "a call of a tool of Anthropic's",
+      { messages: [USER, { role: 'assistant', content: [{ type: 'server_tool_use', id: 's' }] }] },
+      "messages[1].content[0].type must be 'text', 'thinking', 'redacted_thinking' or 'tool_use', but was \"server_tool_use\": this server has no tools of its own.",
+    ],
+    [
+      'a tool that is loaded later',
+      {
+        messages: [
+          USER,
+          CALLED,
+          { role: 'user', content: [result({ content: [{ type: 'tool_reference', tool_name: 'add' }] })] },
+        ],
+      },
+      "messages[2].content[0].content[0].type must be 'text', 'image' or 'document', but was \"tool_reference\": this server loads no tools later.",
+    ],
+    [
+      "an image of OpenAI's",
+      { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }] },
+      "messages[0].content[0] must be text, but was an image ('image_url'): an image is a part of type 'image' here.",
     ],
     ['a tool without a schema', { tools: [{ name: 'add' }] }, 'tools[0].input_schema is required.'],
     [

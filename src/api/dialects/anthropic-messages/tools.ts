@@ -4,7 +4,7 @@
  */
 import { z } from 'zod'
 import { UNBUILT_TOOL_FIELDS } from '../../../net/requests/other-fields/dialects.ts'
-import { describeValue } from '../../../net/requests/request-fields.ts'
+import { brokenRule, describeValue } from '../../../net/requests/request-fields.ts'
 import type { ToolChoice, ToolDefinition } from '../../../protocol/chat.ts'
 import {
   addUnsupported,
@@ -40,17 +40,26 @@ const customTool = z
   )
   .meta({ id: 'AnthropicTool' })
 
-const tool = z.preprocess(
-  (given, context) => {
-    const type = isJsonObject(given) ? given['type'] : undefined
-    if (typeof type === 'string' && type !== 'custom') {
-      const problem = `must be 'custom', but was ${describeValue(type)}: this server has no tools of its own`
-      addUnsupported(context, ['type'], problem)
-    }
-    return given
-  },
-  withoutUnbuilt(customTool, UNBUILT_TOOL_FIELDS),
-)
+/** Beginnings of the types that a caller runs. */
+const RUN_BY_CALLERS = /^(?:bash|text_editor|memory|computer)_/
+/** Anthropic's types have the date of their version. */
+const HOSTED = /_\d{8}$|^mcp_toolset$/
+
+/** It follows what is wrong. */
+function unreadToolReason(type: string): string {
+  if (RUN_BY_CALLERS.test(type))
+    return ": its schema is known to Anthropic's models only, so give it as a custom tool with input_schema"
+  return HOSTED.test(type) ? ': this server has no tools of its own' : ''
+}
+
+function refuseUnreadTool(given: unknown, context: z.RefinementCtx): unknown {
+  const type = isJsonObject(given) ? given['type'] : undefined
+  if (typeof type === 'string' && type !== 'custom')
+    addUnsupported(context, ['type'], `${brokenRule("'custom'", type)}${unreadToolReason(type)}`)
+  return given
+}
+
+const tool = z.preprocess(refuseUnreadTool, withoutUnbuilt(customTool, UNBUILT_TOOL_FIELDS))
 
 export const tools = longArray(tool, { error: must('an array of tools') })
 

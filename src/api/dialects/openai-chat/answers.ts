@@ -27,6 +27,8 @@ interface ChatFormat {
   readonly isUsageContinuous: boolean
   /** Whether log probabilities were asked for. */
   readonly hasLogprobs: boolean
+  /** Whether the answer must be a call, so that no text comes first. */
+  readonly mustCall: boolean
 }
 
 /** The fields of a generation that an answer and all its chunks carry. */
@@ -93,7 +95,7 @@ function toDelta(event: Exclude<DeltaEvent, { type: 'text-delta' }>): ChatChunk[
 /** OpenAI's `chat.completion.chunk`. */
 export function createChatFrames(
   { modelId, createdUnixSeconds }: Head,
-  { includeUsage, isUsageContinuous, hasLogprobs }: ChatFormat,
+  { includeUsage, isUsageContinuous, hasLogprobs, mustCall }: ChatFormat,
 ): FrameFormat {
   let promptTokens = 0
   let cachedTokens = 0
@@ -130,7 +132,7 @@ export function createChatFrames(
       promptTokens = event.promptTokens
       if (event.index === 0) cachedTokens = event.cachedTokens
       if (includeUsage) thought[event.index] = new ReasoningTokens()
-      const delta = { role: 'assistant', content: '' } as const
+      const delta = { role: 'assistant', content: mustCall ? null : '' } as const
       const logprobs = hasLogprobs && { logprobs: toChoiceLogprobs([]) }
       return frame(toChunk({ index: event.index, delta, ...logprobs, finish_reason: null }))
     },

@@ -6,9 +6,10 @@ import { z } from 'zod'
 import { UNBUILT_MESSAGE_FIELDS } from '../../../net/requests/other-fields/dialects.ts'
 import { brokenRule } from '../../../net/requests/request-fields.ts'
 import type { ChatMessage, ContentPart } from '../../../protocol/chat.ts'
-import { isJsonObject, must, oneOf, text, withoutUnbuilt } from '../../schemas/fields.ts'
+import { isJsonObject, must, mustBeOfType, oneOf, text, withoutUnbuilt } from '../../schemas/fields.ts'
 import { longArray } from '../../schemas/parsing/long-array.ts'
-import { refuseHosted } from '../../schemas/tool-fields.ts'
+import { stringOr } from '../../schemas/string-or.ts'
+import { refuseOtherTypes } from '../../schemas/tool-fields.ts'
 import {
   CHAT_MEDIA,
   chatMediaPart,
@@ -24,10 +25,7 @@ const role = oneOf(ROLES)
   .transform((given) => (given === 'developer' ? 'system' : given))
   .describe('`developer` is `system`.')
 
-const textPart = z.object(
-  { type: z.literal('text', { error: must("'text'") }), text: text() },
-  { error: must('a text part') },
-)
+const textPart = z.object({ type: z.literal('text'), text: text() })
 
 /** Of an assistant that declined: read as its text. */
 const refusalPart = z.object({ type: z.literal('refusal'), refusal: text() })
@@ -35,12 +33,13 @@ const refusalPart = z.object({ type: z.literal('refusal'), refusal: text() })
 const CONTENT_RULE = 'a string (or an array of text parts)'
 
 const part = z.discriminatedUnion('type', [textPart, refusalPart, chatMediaPart()], {
-  error: must('a text part'),
+  error: mustBeOfType(['text', 'refusal']),
 })
 
-const content = z
-  .union([text(), longArray(part)], { error: must(CONTENT_RULE) })
-  .transform((given) => (typeof given === 'string' ? { content: given } : joinParts(given.map(toPart))))
+const content = stringOr(
+  (given) => [{ type: 'text', text: given }],
+  longArray(part, { error: must(CONTENT_RULE) }),
+).transform((parts) => joinParts(parts.map(toPart)))
 
 function toPart(given: z.output<typeof part>, index: number): ContentPart {
   if (given.type === 'text') return { kind: 'text', text: given.text }
@@ -49,7 +48,7 @@ function toPart(given: z.output<typeof part>, index: number): ContentPart {
 }
 
 const toolCall = z.preprocess(
-  refuseHosted(['function']),
+  refuseOtherTypes(['function'], 'function'),
   z
     .object({
       id: text(),

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod'
 import type { GenerationRequest } from '../../../generation/generation-request.ts'
+import { mustCall } from '../../../protocol/chat.ts'
 import {
   arrayOf,
   boolean,
@@ -27,7 +28,7 @@ import { samplingFields, toSampling } from '../../schemas/sampling.ts'
 import { passedOnBody, toUpstreamFields } from '../../schemas/upstream-fields.ts'
 import { checkLogprobs, choiceLogprobs, logprobFields, toTopLogprobs } from './logprobs.ts'
 import { message } from './message.ts'
-import { checkTools, toChat, toolFields } from './tools.ts'
+import { checkTools, ignoreUnaskedTools, toChat, toolFields } from './tools.ts'
 
 /** As many as a batch has prompts. */
 const MAX_CHOICES = 64
@@ -37,7 +38,7 @@ const choices = () =>
     'Answers to the conversation, each with an `index`; its prompt is computed and counted once. With a `seed` each has one of its own.',
   )
 
-const chatBody = passedOnBody('ChatRequest', {
+const givenBody = passedOnBody('ChatRequest', {
   model: nullableWithDefault(modelId(), 'default'),
   messages: arrayOf(message, { min: 1, max: Infinity, of: 'message' }),
   max_tokens: maxTokensOrDefault(),
@@ -53,7 +54,9 @@ const chatBody = passedOnBody('ChatRequest', {
   stop: stopField(),
   seed: seed().nullish(),
   priority: nullableWithDefault(priority(), 0),
-}).superRefine((body, context) => {
+})
+
+const chatBody = z.preprocess(ignoreUnaskedTools, givenBody).superRefine((body, context) => {
   checkLogprobs(body, context)
   refuseSeveralConstraints(body, context)
   checkTools(body, context)
@@ -84,12 +87,17 @@ function toGenerationRequest(body: z.output<typeof chatBody>, defaultMaxTokens: 
 
 /** @param defaultMaxTokens of a request that names no number; `context` is as many as are allowed */
 export const createChatRequest = (defaultMaxTokens: number | 'context') =>
-  chatBody.transform((body) => ({
-    isStream: body.stream,
-    includeUsage: body.stream_options?.include_usage ?? false,
-    isUsageContinuous: body.stream_options?.continuous_usage_stats ?? false,
-    generation: toGenerationRequest(body, defaultMaxTokens === 'context' ? Infinity : defaultMaxTokens),
-  }))
+  chatBody.transform((body) => {
+    const generation = toGenerationRequest(body, defaultMaxTokens === 'context' ? Infinity : defaultMaxTokens)
+    const { input } = generation
+    return {
+      isStream: body.stream,
+      includeUsage: body.stream_options?.include_usage ?? false,
+      isUsageContinuous: body.stream_options?.continuous_usage_stats ?? false,
+      mustCall: input.kind === 'chat' && mustCall(input),
+      generation,
+    }
+  })
 
 const chatFinishReason = z.enum([...finishReason.options, 'tool_calls'])
 
@@ -110,7 +118,11 @@ const answerMessage = z.object({
 
 const answerDelta = z.object({
   role: z.literal('assistant').optional(),
-  content: z.string().optional(),
+  content: z
+    .string()
+    .nullable()
+    .optional()
+    .describe('`null` in the first delta of an answer that must be a call.'),
   reasoning_content: z.string().optional(),
   tool_calls: z
     .array(

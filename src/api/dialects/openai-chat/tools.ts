@@ -10,7 +10,9 @@ import {
   findNamesProblem,
   functionFields,
   functionName,
-  refuseHosted,
+  ignoreUnasked,
+  MAX_TOOLS,
+  refuseOtherTypes,
   toDefinition,
 } from '../../schemas/tool-fields.ts'
 import {
@@ -20,9 +22,6 @@ import {
 } from '../../schemas/template-arguments.ts'
 import { thinkingFields, toThinkingVariables } from '../../schemas/thinking-fields.ts'
 import type { message } from './message.ts'
-
-/** More than OpenAI's 128: agents bring those of all their servers. */
-const MAX_TOOLS = 512
 
 const functionTool = z
   .object({
@@ -40,7 +39,7 @@ const allowedTools = z
     type: z.literal('allowed_tools'),
     allowed_tools: z.object({
       mode: oneOf(['auto', 'required']),
-      tools: arrayOf(z.preprocess(refuseHosted(['function']), namedFunction), {
+      tools: arrayOf(z.preprocess(refuseOtherTypes(['function'], 'function'), namedFunction), {
         min: 1,
         max: MAX_TOOLS,
         of: 'functions',
@@ -50,23 +49,21 @@ const allowedTools = z
   .transform(({ allowed_tools: { mode, tools } }) => ({ mode, names: tools.map(({ name }) => name) }))
 
 const toolChoice = z.preprocess(
-  refuseHosted(['function', 'allowed_tools']),
+  refuseOtherTypes(['function', 'allowed_tools'], 'function'),
   z.union([z.enum(['none', 'auto', 'required']), namedFunction, allowedTools], {
     error: must("'none', 'auto', 'required', a function or 'allowed_tools'"),
   }),
 )
 
+const tools = arrayOf(
+  z.preprocess(refuseOtherTypes(['function'], 'function'), withoutUnbuilt(functionTool, UNBUILT_TOOL_FIELDS)),
+  { min: 0, max: MAX_TOOLS, of: 'functions' },
+)
+
+export const ignoreUnaskedTools = ignoreUnasked(tools)
+
 export const toolFields = () => ({
-  tools: arrayOf(
-    z.preprocess(refuseHosted(['function']), withoutUnbuilt(functionTool, UNBUILT_TOOL_FIELDS)),
-    {
-      min: 0,
-      max: MAX_TOOLS,
-      of: 'functions',
-    },
-  )
-    .nullish()
-    .describe('Functions that the answer may call. Their calls come in `tool_calls`.'),
+  tools: tools.nullish().describe('Functions that the answer may call. Their calls come in `tool_calls`.'),
   tool_choice: toolChoice
     .nullish()
     .describe(

@@ -18,6 +18,7 @@ import {
 } from '../../schemas/fields.ts'
 import { longArray } from '../../schemas/parsing/long-array.ts'
 import { stringOr } from '../../schemas/string-or.ts'
+import { unreadReason } from '../../schemas/tool-fields.ts'
 import { joinParts, refuseUnreadPart, toMediaPart } from '../../schemas/content-parts.ts'
 
 /** Ids that clients make themselves are as long as they like; OpenAI's are 64 characters at most. */
@@ -28,9 +29,23 @@ const textPart = z.object({ type: z.literal(['input_text', 'output_text', 'text'
 
 const refusalPart = z.object({ type: z.literal('refusal'), refusal: text() })
 
+/** Where OpenAI finds a file that a part does not hold. */
+const unreadPlace = (why: string) =>
+  z
+    .unknown()
+    .superRefine((given, context) => {
+      if (given !== undefined && given !== null)
+        addUnsupported(context, [], `${brokenRule('null', given)}: ${why}`)
+    })
+    .optional()
+    .describe('Not built, and 400 unless it is `null`.')
+
+const fileId = unreadPlace('nothing is stored here, so the file itself must be sent')
+
 const imagePart = z
   .object({
     type: z.literal('input_image'),
+    file_id: fileId,
     image_url: text().describe('Its address, or a `data:` URL.'),
     detail: text().nullish(),
   })
@@ -39,6 +54,8 @@ const imagePart = z
 const filePart = z
   .object({
     type: z.literal('input_file'),
+    file_id: fileId,
+    file_url: unreadPlace('this server fetches no files, so it must be sent as file_data'),
     file_data: text().describe('A `data:` URL.'),
     filename: text().nullish(),
   })
@@ -118,16 +135,19 @@ const reasoning = z
 
 const ITEM_TYPES = ['message', 'function_call', 'function_call_output', 'reasoning'] as const
 
+/** It follows what is wrong. */
+function unreadItemReason(type: unknown): string {
+  if (type === 'item_reference')
+    return ': nothing is stored here that it could refer to, so the item itself must be sent, as clients do with `store: false`'
+  return type === 'compaction' ? ': this server does not shorten conversations' : unreadReason(type)
+}
+
 /** OpenAI's clients leave out the type of a message and of a reference. */
 function readItem(given: unknown, context: z.RefinementCtx): unknown {
   if (!isJsonObject(given)) return given
   const type = given['type'] ?? ('role' in given ? 'message' : 'item_reference')
   if (!ITEM_TYPES.some((known) => known === type)) {
-    const why =
-      type === 'item_reference'
-        ? 'nothing is stored here that it could refer to, so the item itself must be sent, as clients do with `store: false`'
-        : 'this server runs no tools of its own'
-    addUnsupported(context, ['type'], `${brokenRule(quoteNames(ITEM_TYPES), type)}: ${why}`)
+    addUnsupported(context, ['type'], `${brokenRule(quoteNames(ITEM_TYPES), type)}${unreadItemReason(type)}`)
   }
   const read = given['role'] === 'assistant' ? [] : MEDIA_TYPES
   refuseUnreadPart(given, type === 'message' ? 'content' : 'output', { read, context })

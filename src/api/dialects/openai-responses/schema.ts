@@ -30,10 +30,11 @@ import { maxTokensOrDefault, streamOptionsField } from '../../schemas/openai-fie
 import { samplingFields } from '../../schemas/sampling.ts'
 import { templateArgumentsField } from '../../schemas/template-arguments.ts'
 import { EFFORTS } from '../../schemas/thinking-fields.ts'
+import { ignoreUnasked } from '../../schemas/tool-fields.ts'
 import { MAX_TOP_LOGPROBS } from '../token-logprobs.ts'
 import { input } from './input.ts'
 import { textOptions } from './text-options.ts'
-import { findChoiceProblem, tool, toolChoice } from './tools.ts'
+import { findChoiceProblem, responseTools, toolChoice } from './tools.ts'
 
 export const LOGPROBS = 'message.output_text.logprobs'
 
@@ -66,7 +67,7 @@ const reasoningOptions = z.object(
   { error: must('an object') },
 )
 
-export const responsesBody = generationBody(
+const givenBody = generationBody(
   'ResponseRequest',
   {
     model: nullableWithDefault(modelId(), 'default'),
@@ -81,7 +82,7 @@ export const responsesBody = generationBody(
     priority: nullableWithDefault(priority(), 0),
     top_logprobs: integer(0, MAX_TOP_LOGPROBS).nullish(),
     include: include.nullish(),
-    tools: nullableWithDefault(longArray(tool, { error: must('an array of tools') }), []),
+    tools: nullableWithDefault(responseTools, []),
     tool_choice: nullableWithDefault(toolChoice, 'auto'),
     parallel_tool_calls: nullableWithDefault(boolean(), true),
     text: textOptions.nullish(),
@@ -96,14 +97,18 @@ export const responsesBody = generationBody(
     prompt_cache_key: z.string().nullish().catch(null),
   },
   UNBUILT_RESPONSE_FIELDS,
-).superRefine((body, context) => {
-  const problem = findChoiceProblem(body.tools, body.tool_choice)
-  if (problem !== null) context.addIssue({ code: 'custom', path: ['tool_choice'], message: problem })
-  refuseSeveralConstraints(body, context)
-  const { constraintField: field } = constraintOf(body)
-  if (field === undefined || !body.text?.format?.constraint) return
-  const message = 'must not be given beside text.format: an answer keeps to one constraint'
-  context.addIssue({ code: 'custom', path: [field], message })
-})
+)
+
+export const responsesBody = z
+  .preprocess(ignoreUnasked(responseTools), givenBody)
+  .superRefine((body, context) => {
+    const problem = findChoiceProblem(body.tools, body.tool_choice)
+    if (problem !== null) context.addIssue({ code: 'custom', path: ['tool_choice'], message: problem })
+    refuseSeveralConstraints(body, context)
+    const { constraintField: field } = constraintOf(body)
+    if (field === undefined || !body.text?.format?.constraint) return
+    const message = 'must not be given beside text.format: an answer keeps to one constraint'
+    context.addIssue({ code: 'custom', path: [field], message })
+  })
 
 export type ResponsesBody = z.output<typeof responsesBody>

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { Constraint } from '../../../protocol/constraint.ts'
 import { schemaConstraint } from '../../schemas/constraints.ts'
-import { boolean, must, mustBeOfType, text } from '../../schemas/fields.ts'
+import { boolean, isJsonObject, must, mustBeOfType, text } from '../../schemas/fields.ts'
 import { verbosityField } from '../../schemas/template-arguments.ts'
 
 const jsonSchemaFormat = z.object({
@@ -22,10 +22,19 @@ const givenFormat = z
   .meta({ id: 'ResponseTextFormat' })
 
 /** As it was given, for the answer, and what it asks for; null asks for nothing. */
-const format = givenFormat.transform((shown, context) => ({
+const format = z.preprocess(refuseNested, givenFormat).transform((shown, context) => ({
   shown,
   constraint: toConstraint(shown, context),
 }))
+
+/** A format as chat completions have it. */
+function refuseNested(given: unknown, context: z.RefinementCtx): unknown {
+  if (isJsonObject(given) && isJsonObject(given['json_schema']) && given['name'] === undefined) {
+    const message = 'is required: name, schema and strict stand beside type here'
+    context.addIssue({ code: 'custom', path: ['name'], message })
+  }
+  return given
+}
 
 export const textOptions = z.object(
   {

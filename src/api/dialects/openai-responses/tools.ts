@@ -6,11 +6,12 @@ import { z } from 'zod'
 import { UNBUILT_TOOL_FIELDS } from '../../../net/requests/other-fields/dialects.ts'
 import type { ToolChoice, ToolDefinition } from '../../../protocol/chat.ts'
 import { arrayOf, must, oneOf, withoutUnbuilt } from '../../schemas/fields.ts'
+import { longArray } from '../../schemas/parsing/long-array.ts'
 import {
   findNamesProblem,
   functionFields,
   functionName,
-  refuseHosted,
+  refuseOtherTypes,
   toDefinition,
 } from '../../schemas/tool-fields.ts'
 
@@ -18,17 +19,19 @@ const functionTool = z
   .object({ type: z.literal('function'), ...functionFields() })
   .meta({ id: 'ResponseFunctionTool' })
 
-export const tool = z.preprocess(
-  refuseHosted(['function']),
+const tool = z.preprocess(
+  refuseOtherTypes(['function'], 'name'),
   withoutUnbuilt(functionTool, UNBUILT_TOOL_FIELDS),
 )
+
+export const responseTools = longArray(tool, { error: must('an array of tools') })
 
 const namedFunction = z.object({ type: z.literal('function'), name: functionName() })
 
 const allowedTools = z.object({
   type: z.literal('allowed_tools'),
   mode: oneOf(['auto', 'required']),
-  tools: arrayOf(z.preprocess(refuseHosted(['function']), namedFunction), {
+  tools: arrayOf(z.preprocess(refuseOtherTypes(['function'], 'name'), namedFunction), {
     min: 1,
     max: Infinity,
     of: 'function',
@@ -36,7 +39,7 @@ const allowedTools = z.object({
 })
 
 export const toolChoice = z.preprocess(
-  refuseHosted(['function', 'allowed_tools']),
+  refuseOtherTypes(['function', 'allowed_tools'], 'name'),
   z.union([z.enum(['none', 'auto', 'required']), namedFunction, allowedTools], {
     error: must("'none', 'auto', 'required', a function or 'allowed_tools'"),
   }),

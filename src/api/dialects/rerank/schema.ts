@@ -33,6 +33,9 @@ const body = requestBody(
     query: fullText(TEXT_RULE),
     documents: arrayOf(document, { min: 1, max: MAX_DOCUMENTS, of: 'documents' }),
     top_n: integerFrom(1).nullish().describe('How many of the most relevant are returned; all by default.'),
+    max_tokens_per_doc: integerFrom(1)
+      .nullish()
+      .describe('At least the context of the model: no document is cut.'),
     return_documents: nullableWithDefault(boolean(), false).describe('Whether results hold their text.'),
   },
   UNBUILT_RERANK_FIELDS,
@@ -42,6 +45,7 @@ export const rerankRequest = body.transform((given) => ({
   modelId: given.model,
   query: given.query,
   documents: given.documents,
+  maxTokensPerDocument: given.max_tokens_per_doc ?? null,
   topN: given.top_n ?? given.documents.length,
   returnsDocuments: given.return_documents,
 }))

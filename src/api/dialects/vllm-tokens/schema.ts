@@ -17,9 +17,9 @@ import { longArray } from '../../schemas/parsing/long-array.ts'
 import type { Chat } from '../../../protocol/chat.ts'
 import type { AnswerOf } from '../frames.ts'
 import { message } from '../openai-chat/message.ts'
-import { checkTools, toChat, toolFields } from '../openai-chat/tools.ts'
+import { checkTools, ignoreUnaskedTools, toChat, toolFields } from '../openai-chat/tools.ts'
 
-const tokenizeBody = generationBody(
+const givenBody = generationBody(
   'TokenizeRequest',
   {
     model: nullableWithDefault(modelId(), 'default'),
@@ -41,7 +41,9 @@ const tokenizeBody = generationBody(
     ),
   },
   UNBUILT_TOKENIZE_FIELDS,
-).superRefine((body, context) => {
+)
+
+const tokenizeBody = z.preprocess(ignoreUnaskedTools, givenBody).superRefine((body, context) => {
   const { prompt, messages, add_special_tokens: addSpecial } = body
   const hasPrompt = typeof prompt === 'string'
   if (hasPrompt === Array.isArray(messages)) {

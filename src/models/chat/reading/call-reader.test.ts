@@ -342,6 +342,12 @@ const wildText = fc
   )
   .map((parts) => parts.join(''))
 
+/** White space that a line ends with comes with the next one. */
+const CUT_BEFORE_LINES: [[string, string[]], boolean][] = [
+  '<function=f>',
+  '{"name": "f", "arguments": {"a": 1}}',
+].map((line) => [[`text \n${line}`, ['text', ` \n${line}`]], false])
+
 /** A format that writes arguments in its own way keeps their values, not their text. */
 const JSON_FORMATS = Object.entries(FORMATS).filter(([, { writeArguments }]) => writeArguments === undefined)
 
@@ -378,7 +384,7 @@ describe.each(Object.entries(FORMATS))('%s', (_, format) => {
           expect(read(createReader(format, { startsInCalls }), pieces)).toEqual(whole)
         },
       ),
-      { numRuns: lengthOf({ test: 200, soak: 10_000 }) },
+      { numRuns: lengthOf({ test: 200, soak: 10_000 }), examples: CUT_BEFORE_LINES },
     )
   })
 })

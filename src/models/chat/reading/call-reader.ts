@@ -137,7 +137,7 @@ export class CallReader implements PartReader {
     if (bare === undefined) return null
     for (const { index, 0: marker } of this.#buffer.matchAll(LINE_STARTS)) {
       const content = this.#buffer.slice(index + marker.length)
-      const beginsLine = this.#isAtStart || marker.startsWith('\n')
+      const beginsLine = this.#isAtStart || marker.includes('\n')
       if (beginsLine && bare.some((one) => content.startsWith(one))) return { index, marker }
     }
     return null

@@ -16,7 +16,7 @@ import { isFile, readJsonObject } from './json-file.ts'
 import { weightFiles } from './safetensors/safetensors-file.ts'
 
 /** Part of every key: raised whenever the converter writes something else for the same input. */
-const CONVERTER_VERSION = 5
+const CONVERTER_VERSION = 6
 
 export interface ResolveOptions extends CheckpointPaths {
   readonly dataDir: string

@@ -169,8 +169,10 @@ export class LoadedModel {
       modelId: this.modelId,
       toolFormat: this.toolFormat,
     }
-    const isForTools = toolTemplate !== undefined && callableTools(chat).length > 0
-    return { ...model, chatTemplate: isForTools ? toolTemplate : chatTemplate }
+    if (toolTemplate === undefined || callableTools(chat).length === 0) return { ...model, chatTemplate }
+    const ofTools = { ...model, chatTemplate: toolTemplate }
+    // One in a format that is not known is given no tools, and may fail without.
+    return writesTools(ofTools) ? ofTools : { ...model, chatTemplate }
   }
 
   /** For an adapter, until its own engine has closed. */

@@ -17,7 +17,7 @@ export const ANTHROPIC_REQUEST_ID = 'request-id'
 
 /**
  * What a body looks like: `detail` alone, or with a dialect's error beside it. A route declares its own. An unknown route always
- * has an error object.
+ * has an error beside it.
  */
 export type ErrorShape = 'plain' | 'openai' | 'anthropic'
 
@@ -66,10 +66,13 @@ const ANTHROPIC_SEGMENTS: ReadonlySet<string> = new Set(['anthropic', 'complete'
 /** A client whose base URL lacks `/v1`, or has it twice, asks for the same without it, or behind it twice. */
 const FIRST_SEGMENT = /^\/(?:v1\/)*([^/?]+)/
 
+/** A base URL of `/api/v1`, as some servers of OpenAI's dialect have it. */
+const OPENAI_BELOW_API = /^\/(?:v1\/)*api\/v\d/
+
 /** For a request that no route answers, and for a server whose routes declare nothing. */
 export function errorShapeOf(url: string): AnyErrorShape {
   const segment = FIRST_SEGMENT.exec(url)?.[1] ?? ''
-  if (segment === 'api') return 'ollama'
+  if (segment === 'api' && !OPENAI_BELOW_API.test(url)) return 'ollama'
   if (ANTHROPIC_SEGMENTS.has(segment)) return 'anthropic'
   return OPENAI_SEGMENTS.has(segment) ? 'openai' : 'plain'
 }

@@ -250,7 +250,9 @@ export class RunningBatch {
       }
       const admission = this.#room.admit(sequence, choice, this.#running)
       if (admission === null) {
-        // Those behind it wait too, or they would take the room that it waits for; but not those of higher tiers.
+        // Those behind it wait too, or they would take the room that it waits for; but not those of higher tiers and other accounts.
+        const { priorityClass } = sequence.place
+        if (blocked !== null && priorityClass <= blocked.place.priorityClass) break
         blocked = sequence
         continue
       }

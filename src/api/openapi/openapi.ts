@@ -36,7 +36,7 @@ const DESCRIPTION = `Text generation over HTTP, with continuous batching.
 Every answer carries \`x-request-id\`. Every error is \`{"detail": "..."}\` with \`x-error-code\`; 401 carries
 \`www-authenticate\`, 409 and a 401 in Anthropic's shape \`x-should-retry: false\`, 429 and 503 \`retry-after\` in whole
 seconds. A query parameter that a route does not take is 400. A path that there is not is 404 with OpenAI's or Anthropic's error
-object beside \`detail\`, and the sentence names the path that was probably meant.
+object beside \`detail\`, or a text as Ollama's clients want it, and the sentence names the path that was probably meant.
 
 Every answer to an API key or a session carries \`x-ratelimit-limit-requests\`, \`x-ratelimit-remaining-requests\` and
 \`x-ratelimit-reset-requests\`, which a concurrency refusal lacks. A generation that was lowered to its tier's

@@ -156,7 +156,9 @@ export class TemplateInterpreter extends LibraryInterpreter {
   #items(value: JinjaValue): JinjaValue {
     if (value.type === 'UndefinedValue') return this.#list([])
     if (value.type !== 'StringValue') return value
-    return this.#list(Array.from(String(value.value), toValue))
+    const text = String(value.value)
+    this.#spend(text.length)
+    return this.#list(Array.from(text, toValue))
   }
 
   #whatIsThere(operand: JinjaValue, filter: string): JinjaValue {

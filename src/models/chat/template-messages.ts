@@ -100,8 +100,10 @@ function createToolMessages(
   // Some ask whether a message has content, others take it for a text whatever it is.
   const asksForContent = CONTENT_IS_NONE.test(chatTemplate ?? '')
   const takesText = JOINS_ARGUMENTS.test(chatTemplate ?? '')
+  // Of a result whose call is not there any more.
+  const unknownName = NEEDS_NAME.test(chatTemplate ?? '') ? 'function' : undefined
   return (message) => {
-    const { role, content, name, toolCallId, toolCalls = [] } = message
+    const { role, content, name = unknownName, toolCallId, toolCalls = [] } = message
     const calls = toolCalls.map(({ id, name: called, arguments: text }) => ({
       id: toId(id),
       type: 'function',
@@ -119,6 +121,8 @@ function createToolMessages(
 
 /** DeepSeek's template puts arguments between other texts, as the text that they have to be then. */
 const JOINS_ARGUMENTS = /\+\s*\w+\[['"]function['"]\]\[['"]arguments['"]\]\s*\+/
+/** Hermes 2 Pro and 3. */
+const NEEDS_NAME = /if not message\.name is defined/
 const CONTENT_IS_NONE = /content['"]?\]? is (?:not )?none/
 
 /** Mistral's templates refuse any other. */

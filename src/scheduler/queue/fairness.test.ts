@@ -173,6 +173,18 @@ describe('an enterprise request', () => {
     expect(waitingSinceMs).toBeNull()
   })
 
+  it('finds the slots that are kept for it, however many of another tier pass such a prompt', () => {
+    const clients = [
+      client('pro', PRO, { open: 20, promptTokens: 100, maxNewTokens: 300 }),
+      client('long', FREE, { open: 1, promptTokens: 15_900, maxNewTokens: 16 }),
+      client('probe', ENTERPRISE, { open: 1, promptTokens: 100, maxNewTokens: 32, pauseMs: 300 }),
+    ]
+    const simulation = new LoadSimulation(clients, { sharedTokens: 16_384, maxSeqLen: 16_384 })
+    const { waitsMs } = simulation.run(40 * SECONDS).of('probe')
+    expect(waitsMs.length).toBeGreaterThan(40)
+    expect(waitsMs.filter((waitMs) => waitMs > 500).length).toBeLessThan(4)
+  })
+
   it('leaves that prompt its turn, once its own tier has had its part', () => {
     const clients = [
       client('streams', ENTERPRISE, { open: 3, promptTokens: 100, maxNewTokens: 200 }),
@@ -238,6 +250,18 @@ describe('accounts of one tier', () => {
       .run(lengthOf({ test: 200, soak: 600 }) * SECONDS)
       .shares()
     expect(Math.abs((shares['many'] ?? 0) * 2 - 1)).toBeLessThan(0.1)
+  })
+
+  it('pass a long prompt of another for which a shared cache has no room', () => {
+    const clients = [
+      client('texts', ENTERPRISE, { open: 3, promptTokens: 400, maxNewTokens: 400 }),
+      client('long', FREE, { open: 1, promptTokens: 15_900, maxNewTokens: 16 }),
+      client('other', FREE, { open: 1, promptTokens: 100, maxNewTokens: 32, startsAtMs: 1000, pauseMs: 300 }),
+    ]
+    const simulation = new LoadSimulation(clients, { sharedTokens: 16_384, maxSeqLen: 16_384 })
+    const { waitsMs } = simulation.run(60 * SECONDS).of('other')
+    expect(waitsMs.length).toBeGreaterThan(60)
+    expect(Math.max(...waitsMs)).toBeLessThan(5 * SECONDS)
   })
 
   it('wait for the rest of one text at most, however many of another account wait', () => {

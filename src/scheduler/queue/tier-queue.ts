@@ -16,6 +16,12 @@ export interface QueueKey {
   readonly priority: number
 }
 
+interface AccountPeek {
+  readonly nowMs: number
+  /** Sequences that are passed over. */
+  readonly except: ReadonlySet<Sequence>
+}
+
 export class TierQueue {
   readonly priorityClass: number
   readonly weight: number
@@ -58,6 +64,18 @@ export class TierQueue {
   peek(nowMs: number, except: ReadonlySet<Sequence>): Sequence | null {
     for (const account of this.#order) {
       const next = account.peek(nowMs, except)
+      if (next !== null) return next
+    }
+    return null
+  }
+
+  /** The next sequence of another account that has been charged less than this one will have been with so many tokens more. */
+  peekBefore(accountId: string, tokens: number, { nowMs, except }: AccountPeek): Sequence | null {
+    const own = this.#accounts.get(accountId)
+    const turn = (own?.virtualTime ?? 0) + tokens
+    for (const account of this.#order) {
+      if (account.virtualTime >= turn) return null
+      const next = account === own ? null : account.peek(nowMs, except)
       if (next !== null) return next
     }
     return null

@@ -33,9 +33,11 @@ export interface PeekOptions {
   readonly mayStart?: (priorityClass: number) => boolean
   /** Passes over this class and those below it, under the policy `priority`. */
   readonly above?: number | null
-  /** Only what may start before this one, for which there is no room: of higher tiers, under the policy `priority`. */
+  /** Only what may start before this one, for which there is no room: of higher tiers and other accounts, under `priority`. */
   readonly before?: Sequence | null
 }
+
+type PassOptions = Required<Pick<PeekOptions, 'nowMs' | 'except' | 'mayStart'>>
 
 interface Charge {
   readonly tier: TierQueue
@@ -82,7 +84,7 @@ export class WaitingQueue {
   peek({ nowMs, except = NONE, mayStart, above = null, before = null }: PeekOptions): Sequence | null {
     const hasTiers = this.#options.policy === 'priority'
     if (before !== null) {
-      return hasTiers ? this.#peekBefore(before, { nowMs, except }) : null
+      return hasTiers ? this.#peekBefore(before, { nowMs, except, mayStart: mayStart ?? (() => true) }) : null
     }
     let best: { readonly sequence: Sequence; readonly finish: number } | null = null
     for (const tier of this.#tiers) {
@@ -99,16 +101,20 @@ export class WaitingQueue {
   }
 
   /**
-   * The tiers above that have been given less, for their weights, than its own tier will have been with it: so they cannot pass
-   * it for ever.
+   * Of the tiers above that have been given less, for their weights, than its own tier will have been with it, and of the accounts of
+   * its own tier by the same rule: so they cannot pass it for ever.
    */
-  #peekBefore(sequence: Sequence, { nowMs, except }: Required<Pick<PeekOptions, 'nowMs' | 'except'>>) {
-    const { virtualTime, weight, priorityClass } = this.#tierOf(sequence)
-    const turn = virtualTime + this.#tokensOf(sequence) / weight
+  #peekBefore(sequence: Sequence, { nowMs, except, mayStart }: PassOptions): Sequence | null {
+    const own = this.#tierOf(sequence)
+    const tokens = this.#tokensOf(sequence)
+    const turn = own.virtualTime + tokens / own.weight
     for (const tier of this.#tiers) {
-      if (tier.priorityClass <= priorityClass) return null
-      const next = tier.virtualTime < turn ? tier.peek(nowMs, except) : null
+      if (tier.priorityClass < own.priorityClass) return null
+      if (tier.size === 0 || !mayStart(tier.priorityClass)) continue
+      const passes = tier !== own && tier.virtualTime < turn
+      const next = passes ? tier.peek(nowMs, except) : null
       if (next !== null) return next
+      if (tier === own) return tier.peekBefore(this.#keyOf(sequence).accountId, tokens, { nowMs, except })
     }
     return null
   }

@@ -29,7 +29,8 @@ const format = z.preprocess(refuseNested, givenFormat).transform((shown, context
 
 /** A format as chat completions have it. */
 function refuseNested(given: unknown, context: z.RefinementCtx): unknown {
-  if (isJsonObject(given) && isJsonObject(given['json_schema']) && given['name'] === undefined) {
+  const isSchema = isJsonObject(given) && given['type'] === 'json_schema'
+  if (isSchema && isJsonObject(given['json_schema']) && given['name'] === undefined) {
     const message = 'is required: name, schema and strict stand beside type here'
     context.addIssue({ code: 'custom', path: ['name'], message })
   }

@@ -14,7 +14,7 @@ import { QWEN_XML } from './qwen-xml.ts'
 
 /** The first that fits is taken. */
 const FORMATS = [
-  ...[MISTRAL_NAMED, MISTRAL_LIST, DEEPSEEK, DEEPSEEK_BLOCK, GEMMA_4, QWEN_XML, HERMES_TYPED, HERMES],
+  ...[MISTRAL_NAMED, MISTRAL_LIST, DEEPSEEK, DEEPSEEK_BLOCK, GEMMA_4, QWEN_XML, HERMES, HERMES_TYPED],
   ...[PHI, LLAMA, GEMMA, JSON_FORMAT],
 ]
 
@@ -52,6 +52,11 @@ export function chooseFormat({ chatTemplate, toolFormat }: FormatModel): ChosenF
     named.length > 0 ? named : FORMATS.filter(({ name }) => writesTools || writesCalls || isDescribed(name))
   const format = candidates.find(({ isOf }) => isOf(template)) ?? named[0] ?? JSON_FORMAT
   return { format, written: writtenTools(format, { template, writesTools, writesCalls }) }
+}
+
+/** Whether a template writes tools, in a format that is known. */
+export function writesTools(model: FormatModel): boolean {
+  return chooseFormat(model).written !== 'nothing'
 }
 
 interface TemplateTraits {

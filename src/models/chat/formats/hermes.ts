@@ -9,8 +9,7 @@ import type { ChatFormat } from './chat-format.ts'
 
 export const HERMES: ChatFormat = {
   name: 'hermes',
-  // GLM 4.5 puts arguments into tags of their own.
-  isOf: (template) => template.includes('<tool_call>') && !template.includes('<arg_key>'),
+  isOf: (template) => isHermes(template) && !template.includes(TYPES_MACRO),
   syntax: { openers: ['<tool_call>'], closers: ['</tool_call>'] },
   frame: (name) => ({
     begin: `<tool_call>\n{"name": ${JSON.stringify(name)}, "arguments": `,
@@ -21,6 +20,8 @@ export const HERMES: ChatFormat = {
   markers: ['<tool_call>', '</tool_call>'],
 }
 
+/** Of the template that writes types. */
+const TYPES_MACRO = 'json_to_python_type'
 const PYTHON_TYPES: ReadonlySet<unknown> = new Set([
   'string',
   'number',
@@ -36,19 +37,37 @@ const PYTHON_TYPES: ReadonlySet<unknown> = new Set([
  */
 export const HERMES_TYPED: ChatFormat = {
   ...HERMES,
-  isOf: (template) => HERMES.isOf(template) && template.includes('json_to_python_type'),
+  isOf: (template) => isHermes(template) && template.includes(TYPES_MACRO),
   toTemplateSchema: withPythonTypes,
+}
+
+// GLM 4.5 puts arguments into tags of their own.
+function isHermes(template: string): boolean {
+  return template.includes('<tool_call>') && !template.includes('<arg_key>')
 }
 
 type Schema = Readonly<Record<string, unknown>>
 
+/** Keywords whose values are no schemas. */
+const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples', 'required'])
+
 function withPythonTypes(schema: Schema): Schema {
   const fields = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return [[key, withPythonTypes(value as Schema)]]
+    if (key === 'properties' && isObject(value)) {
+      const properties = Object.entries(value).map(([name, own]) => [
+        name,
+        isObject(own) ? withPythonTypes(own) : own,
+      ])
+      return [[key, Object.fromEntries(properties)]]
+    }
+    if (isObject(value) && !VALUES.has(key)) return [[key, withPythonTypes(value)]]
     if (key !== 'type') return [[key, value]]
     const types = [value].flat().filter((type) => PYTHON_TYPES.has(type))
     return types.length === 0 ? [] : [[key, types.length === 1 ? types[0] : types]]
   })
   return Object.fromEntries(fields)
+}
+
+function isObject(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

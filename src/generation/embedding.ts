@@ -104,10 +104,11 @@ async function refuseTooLong(
   { promptBound }: ModelLease,
   signal: AbortSignal,
 ): Promise<void> {
-  const texts = inputs.map(({ prompt }) => ('pieces' in prompt ? prompt.pieces.join('') : ''))
-  const refusals = await promptBound.refuseEach(texts, signal)
-  for (const [index, refusal] of refusals.entries()) {
-    if (refusal !== null) throw inputError(refusal, inputs[index])
+  for (const input of inputs) {
+    // Not joined: the query of a ranking is a piece of every input.
+    const refusal =
+      'pieces' in input.prompt ? await promptBound.refusePieces(input.prompt.pieces, signal) : null
+    if (refusal !== null) throw inputError(refusal, input)
   }
 }
 

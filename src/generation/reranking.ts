@@ -63,7 +63,7 @@ interface Ranking {
   readonly toScores: (vectors: readonly Float32Array[]) => readonly number[]
 }
 
-/** @throws ServiceError `unsupported_value` for a model that generates text */
+/** @throws ServiceError `unsupported_value` for a model that generates text; as `checkPairs` */
 function chooseRanking(request: RerankRequest, { modelId, info }: EmbeddingModel): Ranking {
   if (info.takesChats === true) return byUpstream(request)
   if (info.embedding !== undefined) {
@@ -89,11 +89,22 @@ function toInput(document: string, index = 0): EmbeddingInput {
   return { name: `documents[${index}]`, prompt: { pieces: [document], addSpecial: true } }
 }
 
+/** Characters that an engine is given of one request: what a body holds, twice over. */
+const MAX_CHARACTERS = 16 * 2 ** 20
+
+/** @throws ServiceError `invalid_request` for a query that is too long to be read with each of so many documents */
+function checkPairs({ query, documents }: RerankRequest): void {
+  const max = Math.floor(MAX_CHARACTERS / Math.max(1, documents.length))
+  if (query.length <= max) return
+  const why = `it is read with each of the ${documents.length} documents`
+  const message = `query must have at most ${max} characters, but has ${query.length}: ${why}.`
+  throw new ServiceError('invalid_request', { message }, { param: 'query' })
+}
+
 /** Each text is a piece of its own, so that it forms no special token with what stands around it. */
-function byPairs(
-  { query, documents }: RerankRequest,
-  { before, between, after, addSpecial }: RankedPair,
-): Ranking {
+function byPairs(request: RerankRequest, { before, between, after, addSpecial }: RankedPair): Ranking {
+  checkPairs(request)
+  const { query, documents } = request
   const inputs = documents.map((document, index) => {
     const pieces = [before, query, between, document, after].filter((text) => text !== '')
     return { name: `documents[${index}]`, prompt: { pieces, addSpecial } }

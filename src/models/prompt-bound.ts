@@ -39,6 +39,11 @@ export class PromptBound {
     return refusals
   }
 
+  /** Why the pieces of one text cannot fit as a prompt, or null. @throws the signal's reason */
+  refusePieces(pieces: readonly string[], signal: AbortSignal): Promise<ServiceError | null> {
+    return this.#refuse(pieces, { signal })
+  }
+
   /** Why so many tokens cannot fit as a prompt, or null. */
   refuseTokens(given: number): ServiceError | null {
     const max = this.#maxTokens

@@ -42,6 +42,16 @@ describe('a long chat', () => {
     expect(isLongChat({ messages: createChat(101) })).toBe(true)
     expect(isLongChat({ messages: createChat(2, 'x'.repeat(32_768)) })).toBe(false)
     expect(isLongChat({ messages: createChat(2, 'x'.repeat(32_769)) })).toBe(true)
+    const [long, messages] = ['x'.repeat(65_537), createChat(1)]
+    const call = { id: 'a', name: 'f', arguments: '{}' }
+    for (const given of [{ id: long }, { name: long }, { arguments: long }]) {
+      const calling = { role: 'assistant', content: '', toolCalls: [{ ...call, ...given }] } as const
+      expect(isLongChat({ messages: [...messages, calling] })).toBe(true)
+    }
+    for (const given of [{ name: long }, { toolCallId: long }])
+      expect(isLongChat({ messages: [...messages, { role: 'tool', content: '', ...given }] })).toBe(true)
+    expect(isLongChat({ messages, templateArguments: { a: long } })).toBe(true)
+    expect(isLongChat({ messages, templateArguments: { a: 'x' } })).toBe(false)
   })
 
   it('is rendered as a short one, for each model with its own template', async () => {

@@ -48,16 +48,23 @@ export interface RenderThreadOptions {
   readonly workerUrl?: URL
 }
 
-export function isLongChat({ messages, tools = [] }: Chat): boolean {
+export function isLongChat({ messages, tools = [], templateArguments }: Chat): boolean {
   if (messages.length > MAX_MESSAGES_AT_ONCE) return true
   const characters = messages.reduce((sum, message) => sum + charactersOf(message), 0)
   if (characters > MAX_CHARACTERS_AT_ONCE) return true
-  return tools.length > 0 && characters + JSON.stringify(tools).length > MAX_CHARACTERS_AT_ONCE
+  if (tools.length === 0 && templateArguments === undefined) return false
+  return characters + JSON.stringify([tools, templateArguments]).length > MAX_CHARACTERS_AT_ONCE
 }
 
-function charactersOf({ content, reasoning = '', toolCalls = [] }: ChatMessage): number {
-  const own = content.length + reasoning.length
-  return toolCalls.reduce((sum, call) => sum + call.arguments.length, own)
+function charactersOf({
+  content,
+  reasoning = '',
+  toolCalls = [],
+  name = '',
+  toolCallId = '',
+}: ChatMessage): number {
+  const own = content.length + reasoning.length + name.length + toolCallId.length
+  return toolCalls.reduce((sum, call) => sum + call.arguments.length + call.name.length + call.id.length, own)
 }
 
 export class RenderThread {

@@ -130,14 +130,30 @@ function shortId(id: string): string {
   return /^[a-zA-Z0-9]{9}$/.test(id) ? id : createHash('sha256').update(id).digest('hex').slice(0, 9)
 }
 
-/** An object, as templates want it; what a model was cut off in stays the text that it is. */
+/** An object, as templates want it; what a model was cut off in stays the text that it is, and what holds more than a body may. */
 function toArguments(text: string): unknown {
   if (text === '') return {}
+  if (text.length > MAX_VALUES && countSeparators(text) > MAX_VALUES) return text
   try {
     return JSON.parse(text)
   } catch {
     return text
   }
+}
+
+const MAX_VALUES = 50_000
+
+/** Commas and colons outside of texts: of JSON about as many as it has values. */
+function countSeparators(json: string): number {
+  let count = 0
+  let isInText = false
+  for (let i = 0; i < json.length; i++) {
+    const character = json[i]
+    if (character === '"') isInText = !isInText
+    else if (character === '\\') i++
+    else if (!isInText && (character === ',' || character === ':')) count++
+  }
+  return count
 }
 
 function isObject(value: unknown): boolean {

@@ -432,6 +432,25 @@ describe("Gemma 4's template", () => {
   })
 })
 
+describe('arguments of a call in the conversation', () => {
+  const template =
+    '{% for m in messages %}{{ m.tool_calls[0].function.arguments is mapping }}{% endfor %}{{ tools }}'
+  const isObject = (text: string) => {
+    const call = { id: 'a', name: 'get_weather', arguments: text }
+    const messages: ChatMessage[] = [{ role: 'assistant', content: '', toolCalls: [call] }]
+    return render(createModel(template, { toolFormat: 'hermes' }), { messages, tools: TOOLS }).startsWith(
+      'true',
+    )
+  }
+
+  it('are an object, unless they hold more values than a body may', () => {
+    expect(isObject('{"a": [1, 2]}')).toBe(true)
+    expect(isObject(`{"a": "${',:'.repeat(60_000)}"}`)).toBe(true)
+    expect(isObject(`{"a": [${'1,'.repeat(60_000)}1]}`)).toBe(false)
+    expect(isObject('{"a": [1, ')).toBe(false)
+  })
+})
+
 describe("Hermes 3's template", () => {
   const template = reference.templates.find(({ name }) => name === 'hermes-3-tools')?.template ?? ''
 

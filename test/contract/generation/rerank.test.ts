@@ -43,6 +43,17 @@ describe('POST /v1/rerank', () => {
     expect((await post(URL, { ...body, top_n: 9 })).json().results).toHaveLength(2)
   })
 
+  it('refuses a query that would be read with too many documents', async () => {
+    const engine = reranker()
+    const body = { query: 'q'.repeat(9000), documents: Array.from({ length: 2000 }, () => 'x') }
+    const answer = await createTestApp({ engine }).post(URL, body)
+    expect([answer.statusCode, answer.json().detail]).toEqual([
+      400,
+      'query must have at most 8388 characters, but has 9000: it is read with each of the 2000 documents.',
+    ])
+    expect(engine.embedded).toEqual([])
+  })
+
   it('takes the vectors of an embedding model for it, the query first', async () => {
     const engine = new VectorEngine()
     const { post } = createTestApp({ engine })

@@ -307,6 +307,16 @@ describe('a model with a template of its own for tools', () => {
     expect(answer.json().choices[0].message.tool_calls[0].function.arguments).toBe(ARGUMENTS)
   })
 
+  it('is asked by the usual one where its own is in no format that is known', async () => {
+    const toolTemplate = '{% for tool in tools %}{{ tool }}{% endfor %}'
+    const engine = createCaller('It is grey.', { ...info, toolTemplate })
+    const answer = await createTestApp({ engine }).post(URL, { messages: [ASKED], tools: TOOLS })
+    expect([answer.statusCode, promptOf(engine.requests[0])]).toEqual([
+      200,
+      expect.stringContaining('user: '),
+    ])
+  })
+
   it.each([{}, { tools: TOOLS, tool_choice: 'none' }])(
     'is asked by the usual one with %j',
     async (fields) => {

@@ -240,6 +240,8 @@ async function inheritedSpending(
   if (maker === null) return {}
   const { id, teamId, dailyTokenBudget, monthlyTokenBudget, budgetKeyId } = maker
   const hasBudget = dailyTokenBudget !== null || monthlyTokenBudget !== null
+  // A key counts under one other alone.
+  if (hasBudget && budgetKeyId !== null) throw new ServiceError('key_budget_by_key', { isSecond: 1 })
   return { teamId, budgetKeyId: hasBudget ? id : (budgetKeyId ?? id) }
 }
 

@@ -149,6 +149,19 @@ describe.each([
     expect(await statuses(2, made.key)).toEqual([200, 429])
     expect(await statuses(1, own.key)).toEqual([429])
   })
+
+  it('is not left by a key whose maker was given one as well', async () => {
+    const { admin, as } = await setUp(options)
+    const own = (await admin('POST', '/v1/admin/keys?tier=pro')).json<{ id: string; key: string }>()
+    const made = (await as(own.key, 'POST', '/v1/keys', {})).json<{ id: string; key: string }>()
+    await admin('PATCH', `/v1/admin/keys/${own.id}`, { daily_token_budget: SPENT })
+    expect((await as(made.key, 'POST', '/v1/keys', {})).statusCode).toBe(200)
+    await admin('PATCH', `/v1/admin/keys/${made.id}`, { daily_token_budget: 100 * SPENT })
+
+    const refused = await as(made.key, 'POST', '/v1/keys', {})
+    expect([refused.statusCode, refused.headers['x-error-code']]).toEqual([400, 'key_budget_by_key'])
+    expect(refused.json().detail).toMatch(/^This key has a budget of its own/)
+  })
 })
 
 it('what a key and all that it has made have spent is read together, however many are revoked', async () => {

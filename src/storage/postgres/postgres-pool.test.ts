@@ -25,6 +25,8 @@ async function openUsage() {
   return { url, log, database, store, waiting }
 }
 
+const RETRIED_AFTER_MS = 5000
+
 /** Makes each row of usage fail with this error. */
 const REFUSE = `create function refuse() returns trigger language plpgsql as $$
   begin perform nextval('refusals'); raise exception 'no room' using errcode = '53100'; end $$;
@@ -52,9 +54,10 @@ describe('a PostgreSQL that takes no rows', () => {
     ])
 
     await runSql(url, 'drop trigger refuse on usage_rows')
-    await vi.advanceTimersToNextTimerAsync()
+    // The connections have timers of their own.
+    await vi.advanceTimersByTimeAsync(RETRIED_AFTER_MS)
     vi.useRealTimers()
-    await expect.poll(() => waiting.isEmpty).toBe(true)
+    await expect.poll(() => waiting.isEmpty, { timeout: 20_000 }).toBe(true)
     expect(await runSql(url, 'select count(*)::int as count from usage_rows')).toEqual([{ count: 2 }])
     expect(log.info.mock.calls).toEqual([['the database of usage does again what it is asked']])
     await runSql(url, 'drop function refuse; drop sequence refusals')

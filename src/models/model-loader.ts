@@ -186,14 +186,14 @@ export class ModelLoader {
    */
   async close(entries: readonly ModelEntry[]): Promise<void> {
     this.#closing.abort()
-    const closed = this.#closeOpen()
     let timer: NodeJS.Timeout | undefined
     const tooLate = new Promise((resolve) => {
       timer = setTimeout(resolve, LOADS_END_MS)
     })
-    await Promise.race([Promise.all(entries.map(({ loads }) => loads.whenIdle())), tooLate])
+    const loads = Promise.race([Promise.all(entries.map((entry) => entry.loads.whenIdle())), tooLate])
+    await Promise.all([this.#closeOpen(), loads])
     clearTimeout(timer)
-    await Promise.all([closed, this.#closeOpen()])
+    await this.#closeOpen()
   }
 
   async #closeOpen(): Promise<void> {

@@ -35,7 +35,7 @@ export class PromptBound {
   /** For each text that cannot fit as a prompt of its own, why; null for the others. @throws the signal's reason */
   async refuseEach(texts: readonly string[], signal: AbortSignal): Promise<readonly (ServiceError | null)[]> {
     const refusals: (ServiceError | null)[] = []
-    for (const text of texts) refusals.push(await this.#refuse([text], { signal }))
+    for (const text of texts) refusals.push(await this.refusePieces([text], signal))
     return refusals
   }
 

@@ -39,7 +39,10 @@ async function readValue(request: FastifyRequest, { payload, ...options }: BodyS
   const { context, headers, routeOptions } = request
   const body = await readBody(payload, { headers, ...options })
   if (body.length === 0) return undefined
-  const value = await parseJsonBody(body, { ...headers, 'content-type': context.contentType })
+  const value = await parseJsonBody(body, {
+    'content-type': context.contentType,
+    'content-encoding': headers['content-encoding'],
+  })
   // A small one is checked in less time than this would take.
   if (body.length > SMALL_BODY_BYTES) await validateInSlices(routeOptions.schema?.body, value)
   return value

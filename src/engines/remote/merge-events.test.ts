@@ -14,7 +14,7 @@ async function* run(name: string, count: number, onNext?: () => void) {
   }
 }
 
-// eslint-disable-next-line require-yield -- it waits for ever
+// oxlint-disable-next-line require-yield -- it waits for ever
 async function* waiting(): AsyncGenerator<string> {
   await new Promise(() => {})
 }
@@ -38,7 +38,7 @@ describe('the events of several runs', () => {
   })
 
   it('fail with the run that fails', async () => {
-    // eslint-disable-next-line require-yield -- it fails at once
+    // oxlint-disable-next-line require-yield -- it fails at once
     async function* failing(): AsyncGenerator<string> {
       await Promise.resolve()
       throw new Error('gone')

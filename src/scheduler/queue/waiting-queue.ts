@@ -111,10 +111,9 @@ export class WaitingQueue {
     for (const tier of this.#tiers) {
       if (tier.priorityClass < own.priorityClass) return null
       if (tier.size === 0 || !mayStart(tier.priorityClass)) continue
-      const passes = tier !== own && tier.virtualTime < turn
-      const next = passes ? tier.peek(nowMs, except) : null
-      if (next !== null) return next
       if (tier === own) return tier.peekBefore(this.#keyOf(sequence).accountId, tokens, { nowMs, except })
+      const next = tier.virtualTime < turn ? tier.peek(nowMs, except) : null
+      if (next !== null) return next
     }
     return null
   }

@@ -49,7 +49,7 @@ function isHermes(template: string): boolean {
 type Schema = Readonly<Record<string, unknown>>
 
 /** Keywords whose values are no schemas. */
-const VALUES: ReadonlySet<string> = new Set(['const', 'default', 'enum', 'examples', 'required'])
+const VALUES: ReadonlySet<string> = new Set(['const', 'default'])
 
 function withPythonTypes(schema: Schema): Schema {
   const fields = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {

@@ -58,6 +58,9 @@ describe('JoinedAnswers', () => {
   it.each([
     ['reasoning', (secret: string) => Array.from(secret, thought)],
     ['arguments', (secret: string) => call('f', JSON.stringify({ key: secret }))],
+    ['the name of a call', (secret: string) => call(secret, '{}')],
+    ['a name within others', (secret: string) => [...call('f', '{}'), ...call(`get_${secret}`, '')]],
+    ['a name and its arguments', (secret: string) => call(secret.slice(0, 9), secret.slice(9))],
   ])('lets the guard cut a secret out of %s', (_, say) => {
     const secret = 'upstream-secret-0123456789'
 

@@ -1,9 +1,9 @@
 /**
  * Shows the output guard an answer that comes read from an upstream as it would see that of a model of this server: reasoning,
- * text and arguments as one text in their order. What the guard lets pass is split again. Opened by `generation.ts` for chats
- * that are sent as they are.
+ * text, and the names and arguments of calls, as one text in their order. What the guard lets pass is split again. Opened by
+ * `generation.ts` for chats that are sent as they are.
  *
- * Invariant: a part leaves no sooner than all that came before it has left.
+ * Invariant: a part leaves no sooner than all that came before it has left, and a call starts no sooner than its name has passed.
  */
 import { InvariantError } from '../../core/errors.ts'
 import type {
@@ -21,7 +21,14 @@ interface TextSegment {
   left: number
 }
 
-type Segment = TextSegment | { readonly type: 'start'; readonly event: ToolCallStartEvent }
+interface StartSegment {
+  readonly type: 'start'
+  readonly event: ToolCallStartEvent
+  /** Of the name. */
+  left: number
+}
+
+type Segment = TextSegment | StartSegment
 
 export class JoinedAnswers {
   /** Of each sequence, what was joined and has not left. */
@@ -47,7 +54,7 @@ export class JoinedAnswers {
     return passed.flatMap((one) => this.#split(one))
   }
 
-  /** The event as the guard reads it; none for the start of a call. */
+  /** The event as the guard reads it. */
   #join(event: AnswerEvent): readonly EngineEvent[] {
     const segments = this.#of(event.index)
     switch (event.type) {
@@ -61,8 +68,8 @@ export class JoinedAnswers {
         this.#grow(segments, { type: 'reasoning', call: null, left: this.#lengthOf(event.text) })
         return [toText(event.index, event.text)]
       case 'tool-call-start':
-        segments.push({ type: 'start', event })
-        return [toText(event.index, '')]
+        segments.push({ type: 'start', event, left: this.#lengthOf(event.name) })
+        return [toText(event.index, event.name)]
       case 'tool-call-delta':
         this.#grow(segments, { type: 'arguments', call: event.call, left: this.#lengthOf(event.arguments) })
         return [toText(event.index, event.arguments)]
@@ -77,20 +84,20 @@ export class JoinedAnswers {
       // A sequence that the guard has cut ends with what came before the cut.
       return event.finishReason === 'content_filter' ? [event] : [...takeStarts(segments), event]
     }
-    const events: SequenceEvent[] = []
+    const events: SequenceEvent[] = [...takeStarts(segments)]
     let { text } = event
     while (text !== '') {
-      events.push(...takeStarts(segments))
       const [segment] = segments
-      if (segment === undefined || segment.type === 'start')
-        throw new InvariantError('More text has left than was joined.')
+      if (segment === undefined) throw new InvariantError('More text has left than was joined.')
       const piece = text.slice(0, segment.left)
       text = text.slice(piece.length)
       segment.left -= piece.length
-      if (segment.left === 0) segments.shift()
-      events.push(toEvent(segment, event.index, piece))
+      if (segment.type !== 'start') {
+        if (segment.left === 0) segments.shift()
+        events.push(toEvent(segment, event.index, piece))
+      }
+      events.push(...takeStarts(segments))
     }
-    if (text === '' && event.text === '') events.push(...takeStarts(segments))
     return withTokens(events, event)
   }
 
@@ -113,9 +120,9 @@ function toText(index: number, text: string): TextDeltaEvent {
   return { type: 'text-delta', index, text, tokenIds: [] }
 }
 
-/** The starts of calls that stand before anything else. */
+/** The starts of calls that stand before anything else, and whose names the guard has let pass. */
 function takeStarts(segments: Segment[]): readonly ToolCallStartEvent[] {
-  const next = segments.findIndex(({ type }) => type !== 'start')
+  const next = segments.findIndex(({ type, left }) => type !== 'start' || left > 0)
   const starts = segments.splice(0, next === -1 ? segments.length : next)
   return starts.flatMap((segment) => (segment.type === 'start' ? [segment.event] : []))
 }

@@ -201,8 +201,9 @@ export class AnswerReader {
     let call = calls.findLastIndex((one) => one.at === at && (id === '' || one.id === id))
     if (call === -1) {
       call = calls.push({ at, id }) - 1
-      const name = textOf(called['name'])
-      events.push({ type: 'tool-call-start', index, call, id: id || `call_${newId()}`, name })
+      const name = textOf(called['name']).slice(0, MAX_NAME_LENGTH).replace(NOT_IN_NAMES, '_')
+      const shownId = CALL_ID.test(id) ? id : `call_${newId()}`
+      events.push({ type: 'tool-call-start', index, call, id: shownId, name })
     }
     const more = textOf(called['arguments'])
     if (more !== '') events.push({ type: 'tool-call-delta', index, call, arguments: more })
@@ -257,6 +258,13 @@ export class AnswerReader {
     return this.#shape.firstIndex + at
   }
 }
+
+/** A model may call what nobody has defined, by any name: a client refuses that call, and the next request with it goes through. */
+const NOT_IN_NAMES = /[^\w.:/-]/g
+/** Of the names that a request may define. */
+const MAX_NAME_LENGTH = 128
+/** Another is not shown: clients send it back, and logs and terminals show it. */
+const CALL_ID = /^\P{Cc}{1,256}$/u
 
 const NO_DELTA: Json = {}
 const NO_USAGE: Json = {}

@@ -176,7 +176,7 @@ export class Generation implements Disposable {
       checkRequest(request, lease)
       reportCap(request.maxNewTokens, engineOptions.options.maxNewTokens, context)
       timeline.recordModel(lease.modelId)
-      const prompts = await preparePrompts(deps, { input, lease, signal })
+      const prompts = await preparePrompts(deps, { input, lease, accountId: caller.accountId, signal })
       const { maxNewTokens: askedTokens } = request
       const ofUpstream = lease.info.takesChats === true ? forUpstream(request) : {}
       const plan = planChat(request, lease, prompts)

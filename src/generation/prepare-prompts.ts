@@ -28,6 +28,7 @@ export interface PromptDeps {
 interface PromptSource {
   readonly input: GenerationRequest['input']
   readonly lease: ModelLease
+  readonly accountId: string
   readonly signal: AbortSignal
 }
 
@@ -48,12 +49,12 @@ export async function preparePrompts(
   deps: PromptDeps,
   source: PromptSource,
 ): Promise<readonly PreparedPrompt[]> {
-  const { input, lease, signal } = source
+  const { input, lease, accountId, signal } = source
   if (input.kind === 'chat') {
     const contents = input.messages.map(({ content }) => content)
     throwFirst([await lease.promptBound.refuseChat(contents, signal)])
     throwFirst((await scan(deps, source, scannedMessages(input))).values())
-    return lease.info.takesChats === true ? [] : [await lease.renderChat(input, signal)]
+    return lease.info.takesChats === true ? [] : [await lease.renderChat(input, accountId, signal)]
   }
   const { prompts, batch } = input
   const tooLong = await refuseLongPrompts(lease, prompts, signal)
@@ -88,7 +89,7 @@ export function throwIfAllFailed(outcomes: readonly unknown[]): void {
 /** The refusals of prompts that the guard does not let pass. */
 async function scan(
   { promptGuard, metrics }: PromptDeps,
-  { input, lease, signal }: PromptSource,
+  { input, lease, accountId, signal }: PromptSource,
   scanned: readonly InputPrompt[],
 ): Promise<ReadonlyMap<InputPrompt, ServiceError>> {
   const refusals = new Map<InputPrompt, ServiceError>()
@@ -96,7 +97,8 @@ async function scan(
   // Tokens too: what they say is what the model reads.
   const texts = await textsOf(scanned, lease, signal)
   const { specialTexts } = lease.info
-  const verdicts = await promptGuard.check({ texts, isChat: input.kind === 'chat', specialTexts }, signal)
+  const check = { texts, isChat: input.kind === 'chat', specialTexts, accountId }
+  const verdicts = await promptGuard.check(check, signal)
   for (const [index, prompt] of scanned.entries()) {
     const rule = verdicts[index] ?? null
     if (rule === null) continue

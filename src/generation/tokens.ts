@@ -44,7 +44,7 @@ export async function tokenize(
 ): Promise<Tokens> {
   using lease = await acquire(deps, context, modelId)
   const { signal, caller } = context
-  const text = await toTokenized(lease, input, signal)
+  const text = await toTokenized(lease, input, context)
   const request = { ...text, accountId: caller.accountId, wantsTexts }
   const tokens = await lease.engine.tokenize(request, signal).catch(noneOfEmpty)
   return { ...tokens, maxSeqLen: lease.info.maxSeqLen }
@@ -77,7 +77,7 @@ async function acquire(
 async function toTokenized(
   lease: ModelLease,
   input: TokenizeWork['input'],
-  signal: AbortSignal,
+  { caller, signal }: TokensContext,
 ): Promise<Pick<TokenizeRequest, 'prompt' | 'chat'>> {
   if (input.kind === 'chat') {
     const { chat } = input
@@ -85,7 +85,7 @@ async function toTokenized(
     const contents = chat.messages.map(({ content }) => content)
     throwIfAny(await lease.promptBound.refuseChat(contents, signal))
     if (lease.info.takesChats === true) return { prompt: { pieces: [], addSpecial: false }, chat }
-    return { prompt: await lease.renderChat(chat, signal) }
+    return { prompt: await lease.renderChat(chat, caller.accountId, signal) }
   }
   for (const refusal of await lease.promptBound.refuseEach([input.text], signal)) throwIfAny(refusal)
   return { prompt: { pieces: [input.text], addSpecial: input.addSpecial } }

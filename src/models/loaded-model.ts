@@ -25,8 +25,11 @@ export interface ModelLease extends Disposable {
   readonly info: ModelInfo
   /** What a prompt is refused by before it is worked on. */
   readonly promptBound: PromptBound
-  /** @throws ServiceError `chat_template_failed` when the model's template refuses the messages; the signal's reason */
-  renderChat(chat: Chat, signal: AbortSignal): Promise<TextPrompt>
+  /**
+   * A long chat waits in its account's line.
+   * @throws ServiceError `chat_template_failed` when the model's template refuses the messages; the signal's reason
+   */
+  renderChat(chat: Chat, accountId: string, signal: AbortSignal): Promise<TextPrompt>
   /** How the answer to a chat that was rendered is constrained and read. */
   planAnswer(request: AnswerRequest): AnswerPlan
 }
@@ -112,7 +115,7 @@ export class LoadedModel {
       engine: this.#queued,
       info: this.engine.info(),
       promptBound: this.#promptBound,
-      renderChat: (chat, signal) => this.#renderChat(chat, signal),
+      renderChat: (chat, accountId, signal) => this.#renderChat(chat, accountId, signal),
       planAnswer: (request) => planAnswer(this.#templateModel(request.chat), request),
       [Symbol.dispose]: () => use[Symbol.dispose](),
     }
@@ -147,10 +150,10 @@ export class LoadedModel {
     if (isFirst) this.#sequences.forget(this.modelId)
   }
 
-  async #renderChat(chat: Chat, signal: AbortSignal): Promise<TextPrompt> {
-    if (isLongChat(chat))
-      return await this.#renderThread.render({ model: this.#templateModel(chat), chat }, signal)
-    return this.#chatTemplateOf(this.#templateModel(chat)).render(chat)
+  async #renderChat(chat: Chat, accountId: string, signal: AbortSignal): Promise<TextPrompt> {
+    const model = this.#templateModel(chat)
+    if (isLongChat(chat)) return await this.#renderThread.render({ model, chat, accountId }, signal)
+    return this.#chatTemplateOf(model).render(chat)
   }
 
   /** Parsed on first use: a model whose template is broken can still generate. */

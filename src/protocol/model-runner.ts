@@ -299,8 +299,8 @@ export interface PreparedConstraint {
 
 /** Compiles what texts must look like, beside the steps. */
 export interface ConstraintCompiler {
-  /** One matcher for each of `count` sequences; each is dropped by whoever prepared it. */
-  prepare(constraint: Constraint, count: number): PreparedConstraint
+  /** One matcher for each of `count` sequences; each is dropped by whoever prepared it. Accounts take turns. */
+  prepare(constraint: Constraint, count: number, accountId: string): PreparedConstraint
   /** Whether a sequence with this matcher may start in this step; asked once it has been compiled. */
   isReady(matcherId: number): boolean
   /** Its sequence has ended, or will not run. */

@@ -60,6 +60,29 @@ describe('FairSemaphore', () => {
     expect(started).toEqual(['a0', 'a1', 'b1'])
   })
 
+  it('gives up the place of a caller that leaves, and begins nothing for it', async () => {
+    const { semaphore, enter, started, finishAll } = createWorkplace(1)
+    const leaving = new AbortController()
+    const lateWork = async () => void started.push('late')
+    const first = enter('a1')
+    const left = semaphore.run('b', lateWork, leaving.signal)
+
+    leaving.abort()
+    await expect(left).rejects.toThrow('aborted')
+    const second = enter('a2')
+    await finishAll()
+    await expect(semaphore.run('b', lateWork, leaving.signal)).rejects.toThrow('aborted')
+
+    expect(await Promise.all([first, second])).toEqual(started)
+  })
+
+  it('has as many wait as come where it has no bound', async () => {
+    const semaphore = new FairSemaphore()
+    const works = Array.from({ length: 1000 }, (_, index) => semaphore.run('a', async () => index))
+
+    expect((await Promise.all(works)).at(-1)).toBe(999)
+  })
+
   it('goes on after work that failed', async () => {
     const { semaphore } = createWorkplace()
     const failed = semaphore.run('a', () => Promise.reject(new Error('broken')))

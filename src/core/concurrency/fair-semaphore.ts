@@ -2,36 +2,36 @@
  * One permit for many callers that wait in lines, one line for each address or account. The lines take turns, so a
  * caller waits for one piece of work of every other line at most, however long those are. When all places are taken,
  * the newest waiter of the longest line is refused in favour of a caller whose line stays shorter.
- * Invariant: a caller waits only while the permit is held, and no line is empty.
+ * Invariant: a caller waits only while the permit is held.
  */
 import { InvariantError } from '../errors.ts'
+import { abortReason } from './abort.ts'
+import { FairLines } from './fair-lines.ts'
+import { type Resolvers, withResolvers } from './with-resolvers.ts'
 
-export interface FairSemaphoreOptions {
+export interface WaitingBound {
   /** Waiters in all lines together. */
   readonly maxWaiting: number
   /** The error of a refusal. */
   readonly refusal: () => Error
 }
 
-interface Waiter {
-  readonly grant: () => void
-  readonly refuse: () => void
-}
-
 export class FairSemaphore {
-  readonly #options: FairSemaphoreOptions
-  /** In the order of their turns. */
-  readonly #lines = new Map<string, Waiter[]>()
-  #waiting = 0
+  readonly #bound: WaitingBound | null
+  readonly #lines = new FairLines<Resolvers<void>>()
   #isHeld = false
 
-  constructor(options: FairSemaphoreOptions) {
-    this.#options = options
+  constructor(bound: WaitingBound | null = null) {
+    this.#bound = bound
   }
 
-  /** Runs `work` with the permit. @throws what `refusal` gives, or what the work throws. */
-  async run<Result>(line: string, work: () => Promise<Result>): Promise<Result> {
-    if (this.#isHeld) await this.#wait(line)
+  /**
+   * Runs `work` with the permit.
+   * @throws what `refusal` gives; the signal's reason when it aborts before the work begins; what the work throws.
+   */
+  async run<Result>(line: string, work: () => Promise<Result>, signal?: AbortSignal): Promise<Result> {
+    signal?.throwIfAborted()
+    if (this.#isHeld) await this.#wait(line, signal)
     this.#isHeld = true
     try {
       return await work()
@@ -42,48 +42,42 @@ export class FairSemaphore {
 
   /** @throws InvariantError when the state is inconsistent. */
   checkIntegrity(): void {
-    const lengths = [...this.#lines.values()].map((line) => line.length)
-    if (lengths.includes(0)) throw new InvariantError('no line is empty')
-    if (lengths.reduce((sum, length) => sum + length, 0) !== this.#waiting)
-      throw new InvariantError('every waiter is counted')
-    if (this.#waiting > 0 && !this.#isHeld) throw new InvariantError('a caller waits only for a held permit')
+    this.#lines.checkIntegrity()
+    if (!this.#lines.isEmpty && !this.#isHeld)
+      throw new InvariantError('a caller waits only for a held permit')
   }
 
-  async #wait(line: string): Promise<void> {
-    if (this.#waiting >= this.#options.maxWaiting) this.#makeRoom(line)
-    await new Promise<void>((grant, reject) => {
-      const waiters = this.#lines.get(line) ?? []
-      waiters.push({ grant, refuse: () => reject(this.#options.refusal()) })
-      this.#lines.set(line, waiters)
-      this.#waiting++
-    })
+  async #wait(line: string, signal: AbortSignal | undefined): Promise<void> {
+    if (this.#bound !== null && this.#lines.length >= this.#bound.maxWaiting)
+      this.#makeRoom(line, this.#bound)
+    const waiter = withResolvers<void>()
+    const leave = (): void => {
+      this.#lines.remove(waiter)
+      if (signal !== undefined) waiter.reject(abortReason(signal))
+    }
+    this.#lines.add(line, waiter)
+    signal?.addEventListener('abort', leave, { once: true })
+    try {
+      await waiter.promise
+    } finally {
+      signal?.removeEventListener('abort', leave)
+    }
   }
 
   /** @throws what `refusal` gives when no line is longer than this one would become. */
-  #makeRoom(line: string): void {
-    const ownLength = this.#lines.get(line)?.length ?? 0
-    let longest = ''
-    let longestLength = 0
-    for (const [name, { length }] of this.#lines)
-      if (length > longestLength) [longest, longestLength] = [name, length]
-    if (longestLength <= ownLength + 1) throw this.#options.refusal()
-    this.#lines.get(longest)?.pop()?.refuse()
-    this.#waiting--
+  #makeRoom(line: string, { refusal }: WaitingBound): void {
+    const { longest } = this.#lines
+    if (this.#lines.lengthOf(longest) <= this.#lines.lengthOf(line) + 1) throw refusal()
+    this.#lines.takeNewest(longest).reject(refusal())
   }
 
   /** Directly to the next line's first waiter, so that no later caller overtakes it. */
   #release(): void {
-    const [next] = this.#lines
-    if (next === undefined) {
+    if (this.#lines.isEmpty) {
       this.#isHeld = false
       return
     }
-    const [line, waiters] = next
-    // To the end of the order of turns.
-    this.#lines.delete(line)
-    const waiter = waiters.shift()
-    if (waiters.length > 0) this.#lines.set(line, waiters)
-    this.#waiting--
-    waiter?.grant()
+    const [waiter] = this.#lines.take()
+    waiter.resolve()
   }
 }

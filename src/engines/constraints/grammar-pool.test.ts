@@ -52,7 +52,7 @@ async function openPool(options: { maxBatchSize?: number; compileMs?: number } =
 }
 
 async function start(own: Pools.GrammarPool, constraint: Constraint) {
-  const { matcherIds, compiled } = own.prepare(constraint, 1)
+  const { matcherIds, compiled } = own.prepare(constraint, 1, 'a')
   const [matcherId = -1] = matcherIds
   await compiled
   await expect.poll(() => own.isReady(matcherId)).toBe(true)
@@ -73,7 +73,7 @@ describe('a text that has begun', () => {
     const first = await start(own, costly(1))
     const second = await start(own, costly(2))
     // A third grammar: both threads match texts, so one of them is kept for it.
-    const third = own.prepare(YES_NO, 1)
+    const third = own.prepare(YES_NO, 1, 'a')
     expect([first, second].map(({ matcherId }) => own.isReady(matcherId))).toEqual([true, true])
     expect(own.start(first.matcherId)).toBe(first.reader)
     own.drop(first.matcherId)
@@ -139,7 +139,7 @@ describe('a thread whose masks take too long', () => {
     const [a = 0] = codes('a')
     preempted.wait()
     preempted.post(a)
-    const { matcherIds } = own.prepare(AMBIGUOUS, 2)
+    const { matcherIds } = own.prepare(AMBIGUOUS, 2, 'a')
     const [runningId = -1, waitingId = -1] = matcherIds
     const running = own.start(runningId) as MaskReader
 
@@ -165,7 +165,7 @@ describe('a compilation', () => {
       [{ kind: 'structural-tag', tag: '{"type":"structural_tag","format":{"type":"x"}}' }, /./],
       [{ kind: 'grammar', grammar: 'root ::= root "a"' }, /allows no text/],
     ] as const) {
-      const { compiled, matcherIds } = own.prepare(constraint, 1)
+      const { compiled, matcherIds } = own.prepare(constraint, 1, 'a')
       await expect(compiled).rejects.toThrow(message)
       for (const matcherId of matcherIds) own.drop(matcherId)
     }
@@ -175,7 +175,9 @@ describe('a compilation', () => {
   it('that takes too long is given up, and what runs and what comes does not notice', async () => {
     const own = await openPool({ compileMs: COMPILE_MS })
     const running = await start(own, YES_NO)
-    await expect(own.prepare(ENDLESS, 1).compiled).rejects.toMatchObject({ code: 'constraint_too_costly' })
+    await expect(own.prepare(ENDLESS, 1, 'a').compiled).rejects.toMatchObject({
+      code: 'constraint_too_costly',
+    })
     expect(running.reader.wait()).toBe('open')
     expect((await start(own, { kind: 'choice', choices: ['x'] })).reader.wait()).toBe('open')
   })
@@ -184,7 +186,7 @@ describe('a compilation', () => {
     const own = await openPool()
     await start(own, YES_NO)
     const startedMs = performance.now()
-    await own.prepare(costly(0), 1).compiled
+    await own.prepare(costly(0), 1, 'a').compiled
     const aloneMs = performance.now() - startedMs
     own.close()
     const program = 'Atomics.wait(new Int32Array(workerData), 0, 0); for (;;);'
@@ -202,7 +204,7 @@ describe('a compilation', () => {
 
     Atomics.store(new Int32Array(gate), 0, 1)
     Atomics.notify(new Int32Array(gate), 0)
-    const { compiled } = beside.prepare(costly(1), 1)
+    const { compiled } = beside.prepare(costly(1), 1, 'a')
 
     await expect(compiled).resolves.toBeUndefined()
     await Promise.all(busy.map((worker) => worker.terminate()))
@@ -211,14 +213,16 @@ describe('a compilation', () => {
   it('that takes too much memory is given up', async () => {
     const own = await openPool()
     const constraint: Constraint = { kind: 'regex', pattern: '((a{1,1000}){1,1000}){1,1000}' }
-    await expect(own.prepare(constraint, 1).compiled).rejects.toMatchObject({ code: 'constraint_too_costly' })
+    await expect(own.prepare(constraint, 1, 'a').compiled).rejects.toMatchObject({
+      code: 'constraint_too_costly',
+    })
     expect((await start(own, YES_NO)).reader.wait()).toBe('open')
   })
 
   it('holds no mask up: a thread compiles only while none of its texts runs', async () => {
     const own = await openPool({ compileMs: COMPILE_MS })
     const running = await start(own, YES_NO)
-    const endless = own.prepare(ENDLESS, 1).compiled
+    const endless = own.prepare(ENDLESS, 1, 'a').compiled
     let isGivenUp = false
     endless.catch(() => (isGivenUp = true))
     running.reader.wait()
@@ -231,20 +235,40 @@ describe('a compilation', () => {
 
   it('whose request was dropped is not begun', async () => {
     const own = await openPool({ maxBatchSize: 1, compileMs: COMPILE_MS })
-    const both = [own.prepare(ENDLESS, 1), own.prepare({ ...ENDLESS, grammar: `${ENDLESS.grammar}\n` }, 1)]
-    const dropped = own.prepare({ ...ENDLESS, grammar: `${ENDLESS.grammar}\n\n` }, 1)
+    const both = [
+      own.prepare(ENDLESS, 1, 'a'),
+      own.prepare({ ...ENDLESS, grammar: `${ENDLESS.grammar}\n` }, 1, 'a'),
+    ]
+    const dropped = own.prepare({ ...ENDLESS, grammar: `${ENDLESS.grammar}\n\n` }, 1, 'a')
     for (const matcherId of dropped.matcherIds) own.drop(matcherId)
     await Promise.allSettled(both.map(({ compiled }) => compiled))
     expect((await start(own, YES_NO)).reader.wait()).toBe('open')
+  })
+
+  it.each<[string, readonly Constraint[]]>([
+    ['of its own', [YES_NO, { kind: 'choice', choices: ['x'] }]],
+    ['that the other waits for too', [costly(5)]],
+  ])('does not wait for the many of another account: %s', async (_, constraints) => {
+    const own = await openPool()
+    const done: number[] = []
+    const many = Array.from({ length: 6 }, async (_unused, index) => {
+      await own.prepare(costly(index), 1, 'a').compiled
+      done.push(index)
+    })
+    await Promise.all(constraints.map((constraint) => own.prepare(constraint, 1, 'b').compiled))
+    const doneBefore = [...done]
+    await Promise.all(many)
+    // Two had been begun, and a third may be compiled beside.
+    expect(doneBefore).not.toContain(3)
   })
 
   it('is done once for many', async () => {
     const own = await openPool()
     await start(own, YES_NO)
     const beganMs = performance.now()
-    await own.prepare(costly(0), 1).compiled
+    await own.prepare(costly(0), 1, 'a').compiled
     const onceMs = performance.now() - beganMs
-    for (let i = 0; i < 100; i++) await own.prepare(costly(0), 1).compiled
+    for (let i = 0; i < 100; i++) await own.prepare(costly(0), 1, 'a').compiled
     expect(performance.now() - beganMs - onceMs).toBeLessThan(20 * onceMs)
   })
 })

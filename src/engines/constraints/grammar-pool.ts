@@ -7,9 +7,11 @@
  * A compiled grammar lives in the thread that compiled it, and a thread that compiles makes no masks. So a thread compiles only
  * while it matches no text: there is one thread more than texts that run, up to MAX_THREADS, and with more different grammars
  * than that one of them takes no new texts until it can compile.
+ * Accounts take turns: one compiles two grammars at once only where no other waits.
  * Invariant: no mask is ever waited for behind a compilation.
  */
 import { InvariantError, ServiceError } from '../../core/errors.ts'
+import { FairLines } from '../../core/concurrency/fair-lines.ts'
 import { withResolvers } from '../../core/concurrency/with-resolvers.ts'
 import type { Constraint } from '../../protocol/constraint.ts'
 import type { ConstraintCompiler, PreparedConstraint } from '../../protocol/model-runner.ts'
@@ -41,8 +43,10 @@ interface Entry {
   readonly constraint: Constraint
   /** Settles when it has been compiled or refused; for those that are prepared before. */
   readonly compiled: ReturnType<typeof withResolvers<void>>
-  /** Texts that wait or run with it. */
-  readonly matcherIds: Set<number>
+  /** The account of each text that waits or runs with it. */
+  readonly accountIds: Map<number, string>
+  /** The account in whose turn it was compiled; empty before. */
+  turnOf: string
   /** Holds the compiled grammar; null before. */
   thread: GrammarThread | null
   /** Whether a thread has ended while it compiled this. */
@@ -59,8 +63,8 @@ export class GrammarPool implements ConstraintCompiler {
   readonly #threads = new Set<GrammarThread>()
   /** Texts that had begun in a thread that is gone: what came of them cannot be matched again from its middle. */
   readonly #lost = new Set<number>()
-  /** What has not been compiled, in the order of arrival. */
-  readonly #waiting = new Set<Entry>()
+  /** What has not been compiled, in lines of accounts. */
+  readonly #waiting = new FairLines<Entry>()
   readonly #idleTimers = new Map<GrammarThread, NodeJS.Timeout>()
   #nextId = 0
 
@@ -68,14 +72,16 @@ export class GrammarPool implements ConstraintCompiler {
     this.#options = options
   }
 
-  prepare(constraint: Constraint, count: number): PreparedConstraint {
+  prepare(constraint: Constraint, count: number, accountId: string): PreparedConstraint {
     const key = JSON.stringify(constraint)
-    const entry = this.#entries.get(key) ?? this.#add(key, constraint)
+    const known = this.#entries.get(key)
+    const entry = known ?? createEntry(key, constraint)
+    if (known === undefined || this.#waiting.has(known)) this.#waiting.add(accountId, entry)
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     const matcherIds = Array.from({ length: count }, () => this.#nextId++)
     for (const matcherId of matcherIds) {
-      entry.matcherIds.add(matcherId)
+      entry.accountIds.set(matcherId, accountId)
       this.#matchers.set(matcherId, entry)
     }
     this.#compileNext()
@@ -109,9 +115,9 @@ export class GrammarPool implements ConstraintCompiler {
     if (entry === undefined) return
     this.#matchers.delete(matcherId)
     this.#lost.delete(matcherId)
-    entry.matcherIds.delete(matcherId)
+    entry.accountIds.delete(matcherId)
     entry.thread?.close(matcherId)
-    if (entry.matcherIds.size === 0 && this.#waiting.delete(entry)) this.#entries.delete(entry.key)
+    if (entry.accountIds.size === 0 && this.#waiting.remove(entry)) this.#entries.delete(entry.key)
     this.#compileNext()
   }
 
@@ -120,32 +126,23 @@ export class GrammarPool implements ConstraintCompiler {
     for (const thread of this.#threads) thread.terminate()
   }
 
-  #add(key: string, constraint: Constraint): Entry {
-    const compiled = withResolvers<void>()
-    // Those that wait for it see it fail.
-    compiled.promise.catch(() => {})
-    const entry: Entry = {
-      ...{ key, constraint, compiled },
-      matcherIds: new Set(),
-      thread: null,
-      hasFailedOnce: false,
-      isLost: false,
-    }
-    this.#entries.set(key, entry)
-    this.#waiting.add(entry)
-    return entry
-  }
-
   #compileNext(): void {
-    for (const entry of this.#waiting) {
-      const compiling = [...this.#threads].filter(({ compiling: key }) => key !== null)
-      if (compiling.length >= MAX_COMPILING) return
+    while (!this.#waiting.isEmpty) {
+      const busyAccountIds = this.#busyAccountIds()
+      if (busyAccountIds.length >= MAX_COMPILING) return
       const thread = this.#freeThread()
       if (thread === null) return
-      this.#waiting.delete(entry)
+      const [entry, accountId] = this.#waiting.take(busyAccountIds)
+      entry.turnOf = accountId
       this.#compile(entry, thread)
     }
     for (const thread of this.#threads) thread.isDraining = false
+  }
+
+  /** One for each grammar that is being compiled, also where its texts have been dropped. */
+  #busyAccountIds(): readonly string[] {
+    const keys = [...this.#threads].flatMap(({ compiling }) => compiling ?? [])
+    return keys.map((key) => this.#entries.get(key)?.turnOf ?? '')
   }
 
   /** A thread that matches no text; where there is none, one that will soon match none is kept for it. */
@@ -201,7 +198,7 @@ export class GrammarPool implements ConstraintCompiler {
   /** The least recently used of those that no text uses. */
   #evict(thread: GrammarThread): void {
     const idle = [...this.#entries.values()].filter(
-      (entry) => entry.thread === thread && entry.matcherIds.size === 0,
+      (entry) => entry.thread === thread && entry.accountIds.size === 0,
     )
     for (const { key } of idle.slice(0, Math.max(0, idle.length - MAX_IDLE_GRAMMARS))) {
       this.#entries.delete(key)
@@ -222,23 +219,29 @@ export class GrammarPool implements ConstraintCompiler {
     for (const entry of this.#entries.values()) {
       if (entry.thread === thread) {
         entry.thread = null
-        if ([...entry.matcherIds].some((matcherId) => !this.#lost.has(matcherId))) this.#waiting.add(entry)
-        else this.#entries.delete(entry.key)
+        this.#compileAgain(entry)
       } else if (entry.key === compiling) {
         const isItsFault = thread.isTooSlow || entry.hasFailedOnce || keys.size === 0
         entry.hasFailedOnce = true
         if (isItsFault) this.#refuse(entry, new ServiceError('constraint_too_costly', { field: FIELD }))
-        else this.#waiting.add(entry)
+        else this.#compileAgain(entry)
       }
     }
     this.#compileNext()
+  }
+
+  /** For the texts that have not begun; it is forgotten where there are none. */
+  #compileAgain(entry: Entry): void {
+    const waiting = [...entry.accountIds].filter(([matcherId]) => !this.#lost.has(matcherId))
+    if (waiting.length === 0) this.#entries.delete(entry.key)
+    for (const [, accountId] of waiting) this.#waiting.add(accountId, entry)
   }
 
   #closeWhenIdle(thread: GrammarThread): void {
     clearTimeout(this.#idleTimers.get(thread))
     const timer = setTimeout(() => {
       const isUsed = [...this.#entries.values()].some(
-        (entry) => entry.thread === thread && entry.matcherIds.size > 0,
+        (entry) => entry.thread === thread && entry.accountIds.size > 0,
       )
       if (isUsed || thread.compiling !== null) this.#closeWhenIdle(thread)
       else {
@@ -248,5 +251,19 @@ export class GrammarPool implements ConstraintCompiler {
     }, IDLE_THREAD_MS)
     timer.unref()
     this.#idleTimers.set(thread, timer)
+  }
+}
+
+function createEntry(key: string, constraint: Constraint): Entry {
+  const compiled = withResolvers<void>()
+  // Those that wait for it see it fail.
+  compiled.promise.catch(() => {})
+  return {
+    ...{ key, constraint, compiled },
+    accountIds: new Map(),
+    turnOf: '',
+    thread: null,
+    hasFailedOnce: false,
+    isLost: false,
   }
 }

@@ -16,7 +16,7 @@ function createGuard(options: PromptGuardOptions = {}): PromptGuard {
 }
 
 const check = (guard: PromptGuard, texts: readonly string[], signal = never) =>
-  guard.check({ texts, isChat: true, specialTexts: [] }, signal)
+  guard.check({ texts, isChat: true, specialTexts: [], accountId: 'a' }, signal)
 
 /** A thread that fails as soon as it is asked. */
 const FAILING = new URL(
@@ -47,6 +47,22 @@ describe('PromptGuard', () => {
     const half = 'x'.repeat(MAX_BYTES_AT_ONCE / 2)
     await expect(check(guard, [half, half])).resolves.toEqual([null, null])
     await expect(check(guard, [half, half, 'x'])).rejects.toThrow('thread')
+  })
+
+  it('has a long prompt wait for one of another account at most, however many that has sent', async () => {
+    const guard = createGuard()
+    const scanned: string[] = []
+    const scan = async (accountId: string) => {
+      await guard.check({ texts: [LONG], isChat: true, specialTexts: [], accountId }, never)
+      scanned.push(accountId)
+    }
+    const running = scan('a')
+    const many = Array.from({ length: 10 }, () => scan('a'))
+
+    await scan('b')
+
+    expect(scanned).toEqual(['a', 'a', 'b'])
+    await Promise.all([running, ...many])
   })
 
   it('fails when the thread dies, and every time anew', async () => {

@@ -1,9 +1,9 @@
 /**
- * Scans long prompts in a thread of its own, so that the event loop stays free: one check at a time, with a bounded queue. A
- * thread that dies fails its check, and the next check starts another.
+ * Scans long prompts in a thread of its own, so that the event loop stays free: one check at a time, with a bounded queue in
+ * which accounts take turns. A thread that dies fails its check, and the next check starts another.
  */
 import { withAbort } from '../../core/concurrency/abort.ts'
-import { Semaphore } from '../../core/concurrency/semaphore.ts'
+import { FairSemaphore } from '../../core/concurrency/fair-semaphore.ts'
 import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
 import { workerEntry } from '../../core/concurrency/worker-channel.ts'
 import { ServiceError } from '../../core/errors.ts'
@@ -15,6 +15,8 @@ export interface PromptCheck {
   readonly isChat: boolean
   /** The model's special tokens. */
   readonly specialTexts: readonly string[]
+  /** Whose line it waits in. */
+  readonly accountId: string
 }
 
 /** The rule that refuses a text; null lets it pass. */
@@ -34,7 +36,7 @@ const RETRY_SECONDS = 1
 
 export class ScanThread {
   readonly #calls: WorkerCalls<PromptCheck, readonly PromptVerdict[]>
-  readonly #semaphore: Semaphore
+  readonly #semaphore: FairSemaphore
   #isClosed = false
 
   constructor({ maxWaiting = MAX_WAITING, workerUrl }: PromptGuardOptions) {
@@ -44,7 +46,7 @@ export class ScanThread {
       // An idle thread keeps no process alive.
       keepsAlive: false,
     })
-    this.#semaphore = new Semaphore({ permits: 1, maxWaiting, refusal: () => queueError(maxWaiting) })
+    this.#semaphore = new FairSemaphore({ maxWaiting, refusal: () => queueError(maxWaiting) })
   }
 
   /**
@@ -53,7 +55,7 @@ export class ScanThread {
    */
   scan(check: PromptCheck, signal: AbortSignal): Promise<readonly PromptVerdict[]> {
     return withAbort(
-      this.#semaphore.run(() => this.#run(check), signal),
+      this.#semaphore.run(check.accountId, () => this.#run(check), signal),
       signal,
     )
   }

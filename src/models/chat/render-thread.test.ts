@@ -60,7 +60,9 @@ describe('a long chat', () => {
     const messages = createChat(5000)
 
     const prompts = await Promise.all(
-      [MODEL, other, MODEL].map((model) => thread.render({ model, chat: { messages } }, never)),
+      [MODEL, other, MODEL].map((model) =>
+        thread.render({ model, chat: { messages }, accountId: 'a' }, never),
+      ),
     )
 
     const expected = new ChatTemplate(MODEL).render({ messages })
@@ -71,13 +73,14 @@ describe('a long chat', () => {
     const messages = createChat(200)
     const chat = { messages, hasGenerationPrompt: false, fieldNames: { textOf: () => 'input' } }
 
-    const prompt = await createThread().render({ model: MODEL, chat }, never)
+    const prompt = await createThread().render({ model: MODEL, chat, accountId: 'a' }, never)
 
     expect(prompt).toEqual(new ChatTemplate(MODEL).render(chat))
   })
 
   it('is rendered while the event loop goes on', async () => {
-    const rendering = createThread().render({ model: MODEL, chat: { messages: createChat(10_000) } }, never)
+    const order = { model: MODEL, chat: { messages: createChat(10_000) }, accountId: 'a' }
+    const rendering = createThread().render(order, never)
     let turns = 0
     let isOver = false
     const count = () => {
@@ -92,11 +95,27 @@ describe('a long chat', () => {
     expect(turns).toBeGreaterThan(10)
   })
 
+  it('waits for one chat of another account at most, however many that has sent', async () => {
+    const thread = createThread()
+    const rendered: string[] = []
+    const render = async (accountId: string) => {
+      await thread.render({ model: MODEL, chat: { messages: createChat(1) }, accountId }, never)
+      rendered.push(accountId)
+    }
+    const running = render('a')
+    const many = Array.from({ length: 10 }, () => render('a'))
+
+    await render('b')
+
+    expect(rendered).toEqual(['a', 'a', 'b'])
+    await Promise.all([running, ...many])
+  })
+
   it('is refused with the words of its template', async () => {
     const model = { ...MODEL, chatTemplate: "{{ raise_exception('no more') }}" }
 
     await expect(
-      createThread().render({ model, chat: { messages: createChat(1) } }, never),
+      createThread().render({ model, chat: { messages: createChat(1) }, accountId: 'a' }, never),
     ).rejects.toMatchObject({
       code: 'chat_template_failed',
       message: "The chat template of model 'm' refuses these messages: no more",
@@ -106,7 +125,7 @@ describe('a long chat', () => {
 
   it('is given up when its client leaves, and ends with the thread', async () => {
     const thread = createThread(SILENT)
-    const order = { model: MODEL, chat: { messages: createChat(1) } }
+    const order = { model: MODEL, chat: { messages: createChat(1) }, accountId: 'a' }
     const leaving = new AbortController()
     const running = thread.render(order, never)
     const left = thread.render(order, leaving.signal)

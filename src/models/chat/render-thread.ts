@@ -1,11 +1,11 @@
 /**
  * Renders long chats in a thread of its own, so that the event loop stays free: a template takes tens of microseconds for each
- * message and walks over all text several times. One chat at a time, in order of arrival; how many may wait follows from the
+ * message and walks over all text several times. One chat at a time, and accounts take turns; how many may wait follows from the
  * budget of request bodies. One thread for all models of a registry, which closes it. A thread that dies fails its chat, and
  * the next chat starts another.
  */
 import { withAbort } from '../../core/concurrency/abort.ts'
-import { Semaphore } from '../../core/concurrency/semaphore.ts'
+import { FairSemaphore } from '../../core/concurrency/fair-semaphore.ts'
 import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
 import { workerEntry } from '../../core/concurrency/worker-channel.ts'
 import { type ErrorCode, ServiceError } from '../../core/errors.ts'
@@ -22,6 +22,8 @@ export interface RenderOrder {
   /** Whose template the thread keeps from one chat to the next. */
   readonly model: TemplateModel
   readonly chat: Chat
+  /** Whose line it waits in. */
+  readonly accountId: string
 }
 
 export type RenderOutcome =
@@ -69,7 +71,7 @@ function charactersOf({
 
 export class RenderThread {
   readonly #calls: WorkerCalls<RenderOrder, RenderOutcome>
-  readonly #semaphore = new Semaphore({ permits: 1 })
+  readonly #semaphore = new FairSemaphore()
   #isClosed = false
 
   constructor({ workerUrl }: RenderThreadOptions = {}) {
@@ -87,7 +89,7 @@ export class RenderThread {
    */
   async render(order: RenderOrder, signal: AbortSignal): Promise<TextPrompt> {
     const outcome = await withAbort(
-      this.#semaphore.run(() => this.#run(order), signal),
+      this.#semaphore.run(order.accountId, () => this.#run(order), signal),
       signal,
     )
     if (outcome.type === 'prompt') return outcome.prompt
@@ -102,7 +104,7 @@ export class RenderThread {
 
   async #run(order: RenderOrder): Promise<RenderOutcome> {
     if (this.#isClosed) throw new ServiceError('shutting_down')
-    return await this.#calls.call({ model: order.model, chat: onlyChat(order.chat) })
+    return await this.#calls.call({ ...order, chat: onlyChat(order.chat) })
   }
 }
 

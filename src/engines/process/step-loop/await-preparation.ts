@@ -45,12 +45,14 @@ export interface ConstraintWait extends Omit<PreparationWait, 'onDone'> {
   readonly constraint: Constraint
   /** Sequences that keep to it. */
   readonly count: number
+  readonly accountId: string
   readonly onCompiled: (matcherIds: readonly number[]) => void
   readonly onRefused: (error: ServiceError) => void
 }
 
 export function awaitConstraint(compiler: ConstraintCompiler | undefined, wait: ConstraintWait): () => void {
-  const { matcherIds, compiled } = compiler?.prepare(wait.constraint, wait.count) ?? unsupported()
+  const { constraint, count, accountId } = wait
+  const { matcherIds, compiled } = compiler?.prepare(constraint, count, accountId) ?? unsupported()
   const dropMatchers = (): void => {
     for (const matcherId of matcherIds) compiler?.drop(matcherId)
   }

@@ -242,6 +242,7 @@ export class StepLoop {
         ...this.#waitOf(openRequest),
         constraint,
         count: outcomes.length * choices,
+        accountId: request.place.accountId,
         onCompiled: (matcherIds) => {
           this.#endWait(openRequest)
           this.#enqueue(openRequest, request, { outcomes, matcherIds })

@@ -53,6 +53,12 @@ describe('createAdminKeyReload', () => {
     expect(said()).toEqual([])
   })
 
+  it('takes a key away whose place a second copy of another has taken', async () => {
+    const { reload, isAdmin } = createScene([OLD, NEW])
+    reload(() => [NEW, NEW])
+    expect([await isAdmin(OLD), await isAdmin(NEW)]).toEqual([false, true])
+  })
+
   it('keeps the keys where the new ones cannot be used, and does not show them', async () => {
     const { reload, isAdmin, said, watched } = createScene(OLD)
     reload(() => {

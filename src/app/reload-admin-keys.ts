@@ -44,5 +44,5 @@ export function createAdminKeyReload(config: ServerConfig, { adminKeys, guards, 
 }
 
 function hasSame(keys: readonly string[], others: readonly string[]): boolean {
-  return keys.length === others.length && keys.every((key) => others.includes(key))
+  return keys.every((key) => others.includes(key)) && others.every((key) => keys.includes(key))
 }

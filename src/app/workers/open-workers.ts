@@ -16,6 +16,7 @@ import { createConsoleUrl, knockSequence, type Service, type ServiceDeps } from 
 import { openSharedState } from '../open-shared-state.ts'
 import { createAdminKeyReload } from '../reload-admin-keys.ts'
 import { openState, type ServerState } from '../state.ts'
+import { bringAdminKeys } from './bring-admin-keys.ts'
 import { ConnectionDealer } from './connections/connection-dealer.ts'
 import { credentialsHandlers } from './credentials-calls.ts'
 import { modelsHandlers } from './models/models-calls.ts'
@@ -80,7 +81,8 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
       reader = { holds, tell: (table, places) => channel.call('models.tell', [table, places]) }
       await publisher.add(reader)
     }
-    return await startWorkerProcess({
+    const started = config
+    const worker = await startWorkerProcess({
       start: {
         ...{
           number,
@@ -107,6 +109,8 @@ export async function openWorkers(given: ServerConfig, deps: WorkersDeps): Promi
         if (reader !== null) publisher.remove(reader)
       },
     })
+    await bringAdminKeys(worker, started.adminKey, () => config.adminKey)
+    return worker
   }
   const pool = new WorkerProcesses({
     ...{ count, startWorker, dealer, clock, log },

@@ -93,3 +93,24 @@ describe('a PostgreSQL that takes no rows', () => {
     expect(log.error).toHaveBeenCalledOnce()
   })
 })
+
+it('deletes old usage in pieces, its batches with its rows', async () => {
+  const { url, store } = await openUsage()
+  for (let batch = 0; batch < 5; batch++) await store.insert([usageEntry()])
+  await expect(store.hourSpan()).resolves.not.toBeNull()
+  const countLeft = () =>
+    runSql(
+      url,
+      'select (select count(*)::int from usage_rows) as rows, count(*)::int as batches from usage_batches',
+    )
+
+  const deleted: [number, unknown][] = []
+  for (let piece = 0; piece < 3; piece++)
+    deleted.push([await store.deleteBefore(Date.now() / 1000, 2), (await countLeft())[0]])
+
+  expect(deleted).toEqual([
+    [2, { rows: 3, batches: 3 }],
+    [2, { rows: 1, batches: 1 }],
+    [1, { rows: 0, batches: 0 }],
+  ])
+})

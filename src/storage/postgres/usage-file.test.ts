@@ -95,6 +95,19 @@ describe('UsageFile', () => {
     expect(await file.append(batch('c'))).toBe(true)
   })
 
+  it('keeps what waits where its folder is removed meanwhile, also for the next run', async () => {
+    const location = newLocation()
+    const first = await UsageFile.open(location)
+    await first.append(batch('a'))
+    rmSync(path.dirname(location), { recursive: true })
+    await first.append(batch('b'))
+    expect(readFileSync(location, 'utf8')).toContain('"a"')
+    rmSync(path.dirname(location), { recursive: true })
+    await first.close()
+
+    expect(await writtenFrom(await openFile(location))).toEqual([['a', 'b']])
+  })
+
   it('writes many batches in groups, in their order', async () => {
     const file = await openFile()
     const ids = Array.from({ length: 450 }, (_, index) => String(index))

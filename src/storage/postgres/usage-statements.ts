@@ -114,7 +114,7 @@ const PRUNING_LOCK = 0x736c7570
 
 /**
  * Values: the time before which rows are deleted, and how many at most. Gives `count`. Deletes nothing while another instance
- * does the same.
+ * does the same. A batch has one row at least, so as many batches as rows go at a time, and none is left when the rows have gone.
  */
 export const DELETE_BEFORE_SQL = `
 with oldest as materialized (
@@ -137,6 +137,9 @@ with oldest as materialized (
     select b.bucket_seconds, ${BUCKET_START}, r.key_id, r.account_id, r.team_id, r.model, r.path from r ${GROUPS_OF_ROW}
   )
 ), batches as (
-  delete from usage_batches where created_at < $1
+  delete from usage_batches where id in (
+    select id from usage_batches where created_at < $1
+    order by created_at limit (select count(*) from r)
+  )
 )
 select count(*) as count from r`

@@ -28,7 +28,7 @@ configureClient({
 })
 
 export function enter(opened: Session): void {
-  configureClient({ csrf: opened.csrf_token })
+  configureClient({ session: opened })
   session.value = opened
   entry.value = { kind: 'inside' }
 }
@@ -87,6 +87,6 @@ export async function resume(notice: string | null = null): Promise<void> {
 export async function signOut(): Promise<void> {
   await call('POST v1/auth/logout')
   session.value = null
-  configureClient({ csrf: null })
+  configureClient({ session: null })
   entry.value = { kind: 'sign-in', notice: null }
 }

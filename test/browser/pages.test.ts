@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, inject, it, onTestFinished } from 'vitest'
+import { withResolvers } from '../../src/core/concurrency/with-resolvers.ts'
 import {
   expectAccessible,
   expectNoSidewaysScroll,
@@ -22,6 +23,17 @@ const { address } = inject('console')
 
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 }).waitFor()
 
+/** Requests of a path wait until what this returns is called. */
+async function holdAnswers(page: Page, method: string, glob: string): Promise<() => void> {
+  const { promise, resolve } = withResolvers<void>()
+  await page.route(glob, async (route) => {
+    if (route.request().method() === method) await promise
+    await route.fallback()
+  })
+  onTestFinished(() => page.unroute(glob))
+  return resolve
+}
+
 it('keys: makes, shows once, renames and revokes', async () => {
   const page = await tab().visit('/#/keys')
   await page.getByRole('button', { name: 'New key' }).first().click()
@@ -29,15 +41,21 @@ it('keys: makes, shows once, renames and revokes', async () => {
   await page.getByLabel('Expires').selectOption('30')
   await page.getByLabel('Tokens a day').fill('1000')
   await expectAccessible(page)
+  const answered = await holdAnswers(page, 'POST', '**/v1/keys')
   await page.getByRole('button', { name: 'Make the key' }).click()
-  const secret = await page.getByRole('dialog').locator('.secret code').innerText()
+  await page.keyboard.press('Escape')
+  answered()
+  const dialog = page.getByRole('dialog')
+  const secret = await dialog.locator('.secret code').innerText()
+  await dialog.getByRole('button', { name: 'Copy' }).click()
+  await dialog.getByRole('status').getByText('Copied').waitFor()
   const request = { model: 'small-llama', messages: [{ role: 'user', content: 'Hi' }], max_tokens: 5 }
-  const answered = await fetch(`${address}/v1/chat/completions`, {
+  const response = await fetch(`${address}/v1/chat/completions`, {
     method: 'POST',
     headers: { authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
     body: JSON.stringify(request),
   })
-  expect(answered.status).toBe(200)
+  expect(response.status).toBe(200)
   await page.getByRole('button', { name: 'Done' }).click()
   expect(await page.content()).not.toContain(secret)
   const key = page.getByRole('article', { name: 'Key build server' })
@@ -87,6 +105,21 @@ async function routePages(page: Page, glob: string, [first, last]: readonly [obj
   )
   onTestFinished(() => page.unroute(glob))
 }
+
+it('usage: says what is still shown where the next does not come', async () => {
+  const page = await tab().visit('/#/usage', { expected: /500/ })
+  await page.getByText(/^Shown: all accounts since .*:00$/).waitFor()
+  const glob = '**/v1/admin/usage?*bucket=day*'
+  await page.route(glob, (route) => route.fulfill({ status: 500, json: {} }))
+  onTestFinished(() => page.unroute(glob))
+  await page.getByRole('button', { name: '30 d', exact: true }).click()
+  await page.getByText(/^Still shown: all accounts since .*:00$/).waitFor()
+  await page.getByText('The server answered 500.').waitFor()
+  await expectAccessible(page)
+  await page.unroute(glob)
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await page.getByText(/^Shown: all accounts since \S+ \S+ \d+$/).waitFor()
+})
 
 it('usage: puts the parts of a long CSV together', async () => {
   const page = await tab().visit('/#/usage')
@@ -192,7 +225,11 @@ it('models: loads one by its path, shows two side by side, quantizes one, unload
   await page.getByRole('article', { name: 'Model small-llama' }).waitFor()
   await page.getByRole('button', { name: 'Load a model' }).click()
   await page.getByLabel('Checkpoint').fill(path.join(SMALL_LLAMA, 'model.safetensors'))
+  await page.getByLabel('Served as').fill('small-llama')
+  const warning = page.getByText(/in the place of small-llama/)
+  await warning.waitFor()
   await page.getByLabel('Served as').fill('second')
+  await warning.waitFor({ state: 'hidden' })
   await page.getByRole('button', { name: 'Check' }).click()
   await page.getByText('It fits.').waitFor()
   await page.getByText('8.4 MB', { exact: true }).waitFor()
@@ -251,8 +288,25 @@ it('models: says what a replacement does not keep, and keeps whether the model i
   await page.getByText('It fits.').waitFor()
   await expectAccessible(page)
   const sent = page.waitForRequest('**/v1/admin/models?wait=false')
-  await page.getByRole('button', { name: 'Load', exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name: 'Replace' }).click()
   expect((await sent).postDataJSON()).toMatchObject({ id: 'small-llama', pinned: true })
+})
+
+it('models: goes on without the dialog, and says how that ended in the next one', async () => {
+  const page = await tab().visit('/#/models', { expected: /400/ })
+  const glob = '**/v1/models/quantize?*'
+  await page.route(glob, (route) =>
+    route.fulfill({ status: 400, json: { error: { message: 'It has no source.' } } }),
+  )
+  const refused = await holdAnswers(page, 'POST', glob)
+  const dialog = page.getByRole('dialog')
+  await page.getByRole('button', { name: 'Quantize small-llama' }).click()
+  await dialog.getByRole('button', { name: 'Quantize' }).click()
+  await dialog.getByRole('button', { name: 'Go on in the background' }).click()
+  await page.getByRole('button', { name: 'Load a model' }).click()
+  refused()
+  await dialog.getByRole('status').getByText('Quantize small-llama: It has no source.').waitFor()
+  await dialog.getByRole('heading', { name: 'Load a model' }).waitFor()
 })
 
 it('models: adds a LoRA adapter to one, says what is wrong with another, and removes it', async () => {

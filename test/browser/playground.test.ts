@@ -57,7 +57,9 @@ it('streams an answer, stops one, makes another and edits turns', async () => {
   await answered(page)
   await page.getByLabel('Max tokens').fill('1500')
   await page.getByLabel("Go on behind the model's own end").check()
-  await ask(page, 'Tell me all.')
+  await page.getByLabel('Message', { exact: true }).fill('Tell me all.')
+  // The second click stops nothing.
+  await page.getByRole('button', { name: 'Send' }).dblclick()
   await page.getByRole('button', { name: 'Stop' }).click()
   await page.getByText('Stopped', { exact: true }).waitFor()
 })
@@ -80,6 +82,20 @@ it('keeps what has come of an answer when another conversation is begun, and com
   await page.getByRole('button', { name: 'Compare' }).click()
   await page.getByRole('button', { name: 'Send' }).waitFor()
   expect(await page.getByText('Stopped', { exact: true }).count()).toBe(2)
+})
+
+it('asks a question again whose answer a reload has broken off', async () => {
+  const page = await tab().visit()
+  await page.getByLabel('Max tokens').fill('1500')
+  await page.getByLabel("Go on behind the model's own end").check()
+  await ask(page, 'Tell me all of it once more.')
+  await page.getByText(/\d out$/).waitFor()
+  await page.reload()
+  await page.getByRole('button', { name: 'History' }).click()
+  await page.getByRole('button', { name: /^Tell me all of it once more\./ }).click()
+  await page.getByRole('button', { name: 'Regenerate' }).click()
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await page.getByRole('button', { name: 'Send' }).waitFor()
 })
 
 it('keeps a message that is not sent on another page, and asks for the models again', async () => {

@@ -4,11 +4,13 @@
  * throws `ApiError` whose message is fit to be shown.
  */
 import { signal } from '@preact/signals'
+import type { Session } from './types.ts'
 
-/** Of the session that is open; null where none is needed. */
-let csrfToken: string | null = null
+/** As much of the session as a call needs; null where none is open. */
+type OpenSession = Pick<Session, 'user_id' | 'csrf_token'>
+let openSession: OpenSession | null = null
 
-/** Called with a 401: the session has ended. */
+/** Called with a 401, and where the cookie is that of another account: the session has ended. */
 let onSessionEnd: () => void = () => {}
 
 /** False from a call that did not reach the server until one that does. */
@@ -33,8 +35,8 @@ export class ApiError extends Error {
   }
 }
 
-export function configureClient(facts: { csrf?: string | null; sessionEnded?: () => void }): void {
-  if (facts.csrf !== undefined) csrfToken = facts.csrf
+export function configureClient(facts: { session?: OpenSession | null; sessionEnded?: () => void }): void {
+  if (facts.session !== undefined) openSession = facts.session
   if (facts.sessionEnded !== undefined) onSessionEnd = facts.sessionEnded
 }
 
@@ -56,10 +58,34 @@ export async function call<Answer>(route: string, options: CallOptions = {}): Pr
 
 /** The response of a success, its body unread. */
 export async function request(route: string, options: CallOptions = {}): Promise<Response> {
+  const asked = openSession
+  try {
+    return await requestOnce(route, options)
+  } catch (error) {
+    const isRefused = error instanceof ApiError && error.code === 'csrf_failed' && options.isSignIn !== true
+    if (!isRefused || asked === null || !(await takeToken(asked))) throw error
+    return await requestOnce(route, options)
+  }
+}
+
+/** A sign-in in another tab gives the cookie of this one another session. @returns whether its token is another one than was sent */
+async function takeToken(asked: OpenSession): Promise<boolean> {
+  const response = await requestOnce('GET v1/auth/session', {})
+  const found = (await response.json()) as Session
+  if (found.user_id !== asked.user_id) {
+    onSessionEnd()
+    return false
+  }
+  openSession = found
+  return found.csrf_token !== asked.csrf_token
+}
+
+async function requestOnce(route: string, options: CallOptions): Promise<Response> {
   const [method = 'GET', path = ''] = route.split(' ')
   const headers = new Headers()
   if (options.body !== undefined) headers.set('content-type', 'application/json')
-  if (method !== 'GET' && csrfToken !== null) headers.set('x-csrf-token', csrfToken)
+  const token = openSession?.csrf_token ?? null
+  if (method !== 'GET' && token !== null) headers.set('x-csrf-token', token)
   const response = await reach(path + toSearch(options.query), {
     method,
     headers,

@@ -1,6 +1,8 @@
 /** A modal dialog: the browser's own, which traps the focus, closes on Escape and returns the focus to where it was. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks'
+import { Announcer } from './announce.tsx'
+import { DialogContext, useHold } from './dialog-hold.ts'
 import { Icon } from './icons.tsx'
 import { Problem } from './states.tsx'
 import { useTask } from './use-task.ts'
@@ -15,6 +17,16 @@ interface DialogProps {
 export function Dialog({ title, onClose, isWide = false, children }: DialogProps) {
   const element = useRef<HTMLDialogElement>(null)
   const id = useId()
+  const [isHeld, setHeld] = useState(false)
+  const facts = useMemo(() => ({ title, setHeld }), [title])
+  const close = () => {
+    if (!isHeld) onClose()
+  }
+  // A browser closes a dialog at a second Escape whatever the page says.
+  const onClosed = () => {
+    if (isHeld) element.current?.showModal()
+    else if (element.current !== null) onClose()
+  }
   useEffect(() => {
     const dialog = element.current
     const before = document.activeElement
@@ -31,17 +43,21 @@ export function Dialog({ title, onClose, isWide = false, children }: DialogProps
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault()
-        onClose()
+        close()
       }}
+      onClose={onClosed}
     >
+      <Announcer />
       <div class="dialog-head">
         <h2 id={id}>{title}</h2>
-        <button type="button" class="button quiet small" onClick={onClose}>
+        <button type="button" class="button quiet small" disabled={isHeld} onClick={close}>
           <Icon name="close" />
           <span class="hidden-text">Close</span>
         </button>
       </div>
-      <div class="dialog-body">{children}</div>
+      <DialogContext.Provider value={facts}>
+        <div class="dialog-body">{children}</div>
+      </DialogContext.Provider>
     </dialog>
   )
 }
@@ -55,14 +71,23 @@ interface ConfirmProps {
 }
 
 /** Asks before what cannot be undone. */
-export function Confirm({ title, action, onConfirm, onClose, children }: ConfirmProps) {
-  const task = useTask()
+export function Confirm({ title, ...given }: ConfirmProps) {
   return (
-    <Dialog title={title} onClose={onClose}>
+    <Dialog title={title} onClose={given.onClose}>
+      <Question {...given} />
+    </Dialog>
+  )
+}
+
+function Question({ action, onConfirm, onClose, children }: Omit<ConfirmProps, 'title'>) {
+  const task = useTask()
+  useHold(task.isBusy)
+  return (
+    <>
       <div>{children}</div>
       <Problem error={task.error} />
       <div class="row end">
-        <button type="button" class="button" onClick={onClose}>
+        <button type="button" class="button" disabled={task.isBusy} onClick={onClose}>
           Cancel
         </button>
         <button
@@ -74,6 +99,6 @@ export function Confirm({ title, action, onConfirm, onClose, children }: Confirm
           {action}
         </button>
       </div>
-    </Dialog>
+    </>
   )
 }

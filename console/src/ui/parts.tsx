@@ -31,35 +31,42 @@ export function PageHead({ title, children, actions }: PageHeadProps) {
   )
 }
 
-export async function copyText(text: string): Promise<void> {
+/** @returns whether it was copied, which is also said */
+export async function copyText(text: string): Promise<boolean> {
+  let isCopied = true
   try {
     await navigator.clipboard.writeText(text)
-    notify('Copied')
   } catch {
     // Pages that did not come by TLS have no clipboard of that kind.
-    const area = document.createElement('textarea')
-    area.value = text
-    const place = document.querySelector('dialog[open]') ?? document.body
-    place.append(area)
-    area.select()
-    const isCopied = document.execCommand('copy')
-    area.remove()
-    notify(isCopied ? 'Copied' : 'This browser does not let the page copy; select the text instead.')
+    isCopied = copySelected(text)
   }
+  notify(isCopied ? 'Copied' : 'This browser does not let the page copy; select the text instead.')
+  return isCopied
+}
+
+function copySelected(text: string): boolean {
+  const before = document.activeElement
+  const area = document.createElement('textarea')
+  area.value = text
+  // Outside the dialog that is on top nothing can be selected.
+  const place = [...document.querySelectorAll('dialog[open]')].at(-1) ?? document.body
+  place.append(area)
+  area.select()
+  const isCopied = document.execCommand('copy')
+  area.remove()
+  if (before instanceof HTMLElement) before.focus({ preventScroll: true })
+  return isCopied
 }
 
 export function CopyButton({ text, label = 'Copy' }: { readonly text: string; readonly label?: string }) {
   const [isDone, setDone] = useState(false)
+  const copy = async (): Promise<void> => {
+    if (!(await copyText(text))) return
+    setDone(true)
+    setTimeout(() => setDone(false), 1500)
+  }
   return (
-    <button
-      type="button"
-      class="button small"
-      onClick={() => {
-        void copyText(text)
-        setDone(true)
-        setTimeout(() => setDone(false), 1500)
-      }}
-    >
+    <button type="button" class="button small" onClick={() => void copy()}>
       <Icon name="copy" size={16} />
       {isDone ? 'Copied' : label}
     </button>

@@ -48,11 +48,13 @@ export function Empty({ title, children, action }: EmptyProps) {
 interface ReadyProps<Value> {
   readonly loaded: Loaded<Value>
   readonly what: string
+  /** What a value is of, where the page lets one choose; said above it, also of a former one that is still shown. */
+  readonly nameOf?: (value: Value) => string
   readonly children: (value: Value) => ComponentChildren
 }
 
 /** The content once it is there; an error above what was there before. */
-export function Ready<Value>({ loaded, what, children }: ReadyProps<Value>) {
+export function Ready<Value>({ loaded, what, nameOf, children }: ReadyProps<Value>) {
   const { value, error, reload } = loaded
   if (value === null) {
     return error === null ? <Loading what={what} /> : <Problem error={error} onRetry={reload} />
@@ -60,7 +62,33 @@ export function Ready<Value>({ loaded, what, children }: ReadyProps<Value>) {
   return (
     <>
       <Problem error={error} onRetry={reload} />
-      {children(value)}
+      {nameOf === undefined ? (
+        children(value)
+      ) : (
+        <Named loaded={loaded} name={nameOf(value)}>
+          {children(value)}
+        </Named>
+      )}
+    </>
+  )
+}
+
+interface NamedProps {
+  readonly loaded: Pick<Loaded<unknown>, 'isLoading' | 'isOutdated'>
+  readonly name: string
+  readonly children: ComponentChildren
+}
+
+/** The line is always there: one that came and went would move what is below. */
+function Named({ loaded: { isLoading, isOutdated }, name, children }: NamedProps) {
+  return (
+    <>
+      <p class="small muted" role="status">
+        {isOutdated ? 'Still shown' : 'Shown'}: {name}
+      </p>
+      <div class="named" aria-busy={isLoading && isOutdated}>
+        {children}
+      </div>
     </>
   )
 }

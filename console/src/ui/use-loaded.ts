@@ -7,13 +7,21 @@ export interface Loaded<Value> {
   readonly value: Value | null
   readonly error: unknown
   readonly isLoading: boolean
+  /** Whether the value is of another key than that which is asked for now. */
+  readonly isOutdated: boolean
   readonly reload: () => void
+}
+
+interface LoadState<Value> extends Pick<Loaded<Value>, 'value' | 'error' | 'isLoading'> {
+  /** What the value was loaded for. */
+  readonly loadedKey: string
 }
 
 /** @param key what the value depends on; another one loads again */
 export function useLoaded<Value>(load: (signal: AbortSignal) => Promise<Value>, key: string): Loaded<Value> {
-  const [state, setState] = useState<Omit<Loaded<Value>, 'reload'>>({
+  const [{ loadedKey, ...state }, setState] = useState<LoadState<Value>>({
     value: null,
+    loadedKey: key,
     error: null,
     isLoading: true,
   })
@@ -26,7 +34,7 @@ export function useLoaded<Value>(load: (signal: AbortSignal) => Promise<Value>, 
     const read = async (): Promise<void> => {
       try {
         const value = await latest.current(aborter.signal)
-        if (!aborter.signal.aborted) setState({ value, error: null, isLoading: false })
+        if (!aborter.signal.aborted) setState({ value, loadedKey: key, error: null, isLoading: false })
       } catch (error) {
         if (!isAbort(error) && !aborter.signal.aborted)
           setState((before) => ({ ...before, error, isLoading: false }))
@@ -36,5 +44,5 @@ export function useLoaded<Value>(load: (signal: AbortSignal) => Promise<Value>, 
     return () => aborter.abort()
   }, [key, turn])
   const reload = useCallback(() => setTurn((before) => before + 1), [])
-  return { ...state, reload }
+  return { ...state, isOutdated: state.value !== null && loadedKey !== key, reload }
 }

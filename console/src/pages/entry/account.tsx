@@ -5,6 +5,7 @@ import { formatDateTime } from '../../format.ts'
 import { entry, session, signOut } from '../../session.ts'
 import { notify } from '../../ui/announce.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
+import { useHold } from '../../ui/dialog-hold.ts'
 import { TextField } from '../../ui/field.tsx'
 import { Problem } from '../../ui/states.tsx'
 import { ThemeChoice } from '../../ui/theme-choice.tsx'
@@ -50,6 +51,7 @@ function PasswordForm() {
   const [now, setNow] = useState('')
   const [next, setNext] = useState('')
   const task = useTask()
+  useHold(task.isBusy)
   return (
     <form
       class="stack tight"

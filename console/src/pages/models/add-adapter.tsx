@@ -6,33 +6,38 @@ import { Dialog } from '../../ui/dialog.tsx'
 import { DialogForm } from '../../ui/dialog-form.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { idOf } from './model-id.ts'
+import type { ServedModel } from './served-models.ts'
+import { useReplaced } from './use-replaced.ts'
 
 interface AddAdapterProps {
   readonly base: string
   /** The id of the adapter in whose place it comes; null for one more. */
   readonly replaced: string | null
+  readonly served: readonly ServedModel[]
   readonly onClose: () => void
   readonly onLoading: () => void
 }
 
-export function AddAdapter({ base, replaced, onClose, onLoading }: AddAdapterProps) {
+export function AddAdapter({ base, replaced, served, onClose, onLoading }: AddAdapterProps) {
   const [adapter, setAdapter] = useState('')
   const [id, setId] = useState(replaced ?? '')
   const [scale, setScale] = useState('1')
-  const add = async (): Promise<void> => {
-    const realId = id.trim() === '' ? idOf(adapter.trim()) : id.trim()
+  const realId = id.trim() === '' ? idOf(adapter.trim()) : id.trim()
+  const { present, during } = useReplaced(realId, served)
+  const add = async (isOpen: () => boolean): Promise<void> => {
     const body = { id: realId, base, adapter: adapter.trim(), scale: Number(scale) }
     await call('POST v1/admin/models', { body })
     notify(`${realId} is served.`)
     onLoading()
-    onClose()
+    if (isOpen()) onClose()
   }
   return (
     <Dialog title={replaced === null ? `Add an adapter of ${base}` : `Replace ${replaced}`} onClose={onClose}>
       <DialogForm
-        action={replaced === null ? 'Add' : 'Replace'}
+        action={present === null ? 'Add' : 'Replace'}
         isReady={adapter.trim() !== ''}
-        onSubmit={add}
+        closing="goes on"
+        onSubmit={(isOpen) => during(() => add(isOpen))}
         onClose={onClose}
       >
         <TextField
@@ -65,10 +70,10 @@ export function AddAdapter({ base, replaced, onClose, onLoading }: AddAdapterPro
             onValue={setScale}
           />
         </div>
-        {replaced !== null && (
-          <div class="note warn">
-            Everyone may use the new adapter: tiers, keys and fallback of the present one are not kept, and
-            are set over the API.
+        {present !== null && (
+          <div class="note warn" role="status">
+            It comes in the place of {present.id}. Everyone may use the new adapter: tiers, keys and fallback
+            of the present one are not kept, and are set over the API.
           </div>
         )}
       </DialogForm>

@@ -1,27 +1,15 @@
 /** Loads a model from the server's disk or the hub, in the place of another where it has the same id; what it needs is shown before. */
 import { useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
-import type { Gpu, Model } from '../../api/types.ts'
 import { formatBytes, formatNumber, formatShort } from '../../format.ts'
 import { notify } from '../../ui/announce.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { DialogForm } from '../../ui/dialog-form.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
+import { type CheckedSource, checkOf, type ModelCheck } from './model-check.ts'
 import { idOf } from './model-id.ts'
-
-interface Check {
-  readonly architecture: string
-  readonly parameters: number
-  readonly quantization: string
-  readonly size_bytes: number
-  readonly download_bytes: number
-  readonly max_seq_len: number
-  readonly needed_bytes: number
-  readonly available_bytes: number
-  readonly gpu: Gpu | null
-  readonly fits: boolean
-  readonly problem: string | null
-}
+import type { ServedModel } from './served-models.ts'
+import { useReplaced } from './use-replaced.ts'
 
 const QUANTIZATIONS = [
   { value: 'none', label: 'As it is' },
@@ -31,36 +19,40 @@ const QUANTIZATIONS = [
 ]
 
 interface LoadModelProps {
-  /** The model in whose place it comes; null for one more. */
-  readonly replaced: Model | null
+  /** The id of the model in whose place it comes; null for one more. */
+  readonly replaced: string | null
+  readonly served: readonly ServedModel[]
   readonly onClose: () => void
   readonly onLoading: () => void
 }
 
-export function LoadModel({ replaced, onClose, onLoading }: LoadModelProps) {
+export function LoadModel({ replaced, served, onClose, onLoading }: LoadModelProps) {
   const [checkpoint, setCheckpoint] = useState('')
-  const [id, setId] = useState(replaced?.id ?? '')
+  const [id, setId] = useState(replaced ?? '')
   const [quantization, setQuantization] = useState('none')
-  const [check, setCheck] = useState<Check | null>(null)
-  const realId = id.trim() === '' ? idOf(checkpoint.trim()) : id.trim()
+  const [checked, setChecked] = useState<CheckedSource | null>(null)
+  const source = { checkpoint: checkpoint.trim(), quantization }
+  const check = checkOf(source, checked)
+  const realId = id.trim() === '' ? idOf(source.checkpoint) : id.trim()
+  const { present, during } = useReplaced(realId, served)
+  const send = present === null ? 'Load' : 'Replace'
   const look = async (): Promise<void> => {
-    const body = { checkpoint: checkpoint.trim(), quantization }
-    setCheck(await call<Check>('POST v1/admin/models/check', { body }))
+    setChecked({ source, check: await call<ModelCheck>('POST v1/admin/models/check', { body: source }) })
   }
-  const load = async (): Promise<void> => {
-    const { pinned = false } = replaced?.meta ?? {}
-    const body = { id: realId, checkpoint: checkpoint.trim(), quantization, pinned }
+  const load = async (isOpen: () => boolean): Promise<void> => {
+    const body = { id: realId, ...source, pinned: present?.isPinned ?? false }
     await call('POST v1/admin/models', { query: { wait: 'false' }, body })
     notify(`${realId} is loading.`)
     onLoading()
-    onClose()
+    if (isOpen()) onClose()
   }
   return (
-    <Dialog title={replaced === null ? 'Load a model' : `Replace ${replaced.id}`} onClose={onClose}>
+    <Dialog title={replaced === null ? 'Load a model' : `Replace ${replaced}`} onClose={onClose}>
       <DialogForm
-        action={check === null ? 'Check' : 'Load'}
+        action={check === null ? 'Check' : send}
+        closing={check === null ? 'drops it' : 'goes on'}
         isReady={checkpoint.trim() !== ''}
-        onSubmit={check === null ? look : load}
+        onSubmit={check === null ? look : (isOpen) => during(() => load(isOpen))}
         onClose={onClose}
       >
         <TextField
@@ -70,15 +62,12 @@ export function LoadModel({ replaced, onClose, onLoading }: LoadModelProps) {
           autocomplete="off"
           spellcheck={false}
           value={checkpoint}
-          onValue={(text) => {
-            setCheckpoint(text)
-            setCheck(null)
-          }}
+          onValue={setCheckpoint}
         />
         <div class="two">
           <TextField
             label="Served as"
-            placeholder={idOf(checkpoint.trim()) || 'its name'}
+            placeholder={idOf(source.checkpoint) || 'its name'}
             autocomplete="off"
             disabled={replaced !== null}
             value={id}
@@ -88,16 +77,13 @@ export function LoadModel({ replaced, onClose, onLoading }: LoadModelProps) {
             label="Quantization"
             choices={QUANTIZATIONS}
             value={quantization}
-            onValue={(mode) => {
-              setQuantization(mode)
-              setCheck(null)
-            }}
+            onValue={setQuantization}
           />
         </div>
-        {replaced !== null && (
-          <div class="note warn">
-            Everyone may use the new model: tiers, keys, fallback, tool format, tokenizer and draft model of
-            the present one are not kept, and are set over the API.
+        {present !== null && (
+          <div class="note warn" role="status">
+            It comes in the place of {present.id}. Everyone may use the new model: tiers, keys, fallback, tool
+            format, tokenizer and draft model of the present one are not kept, and are set over the API.
           </div>
         )}
         {check !== null && <Findings check={check} />}
@@ -106,7 +92,7 @@ export function LoadModel({ replaced, onClose, onLoading }: LoadModelProps) {
   )
 }
 
-function Findings({ check }: { readonly check: Check }) {
+function Findings({ check }: { readonly check: ModelCheck }) {
   const { download_bytes: download, available_bytes: free } = check
   const facts = [
     ['Architecture', check.architecture || 'unknown'],

@@ -13,9 +13,10 @@ import { AddAdapter } from './add-adapter.tsx'
 import { LoadModel } from './load-model.tsx'
 import { ModelCard } from './model-card.tsx'
 import { QuantizeModel } from './quantize-model.tsx'
+import { listServed } from './served-models.ts'
 
 type Open =
-  | { readonly kind: 'load'; readonly replaced: Model | null }
+  | { readonly kind: 'load'; readonly replaced: string | null }
   | { readonly kind: 'adapt'; readonly base: string; readonly id: string | null }
   | { readonly kind: 'quantize' | 'remove'; readonly id: string }
   | null
@@ -26,8 +27,10 @@ const loadList = async (signal: AbortSignal) =>
 export default function Models() {
   const [open, setOpen] = useState<Open>(null)
   useStatus()
-  const live = new Map((status.value?.models ?? []).map((model) => [model.id, model]))
-  const loaded = useLoaded(loadList, changesOf(status.value?.models ?? []))
+  const statuses = status.value?.models ?? []
+  const live = new Map(statuses.map((model) => [model.id, model]))
+  const loaded = useLoaded(loadList, changesOf(statuses))
+  const served = listServed(loaded.value ?? [], statuses)
   usePolling(loaded)
   // The cards come with their figures: what grew a moment later would move its buttons away from under the pointer.
   const isStatusKnown = status.value !== null || statusError.value !== null
@@ -68,10 +71,16 @@ export default function Models() {
         }
       </Ready>
       {open?.kind === 'load' && (
-        <LoadModel replaced={open.replaced} onClose={close} onLoading={loaded.reload} />
+        <LoadModel replaced={open.replaced} served={served} onClose={close} onLoading={loaded.reload} />
       )}
       {open?.kind === 'adapt' && (
-        <AddAdapter base={open.base} replaced={open.id} onClose={close} onLoading={loaded.reload} />
+        <AddAdapter
+          base={open.base}
+          replaced={open.id}
+          served={served}
+          onClose={close}
+          onLoading={loaded.reload}
+        />
       )}
       {open?.kind === 'quantize' && <QuantizeModel id={open.id} onClose={close} onDone={loaded.reload} />}
       {open?.kind === 'remove' && (
@@ -104,7 +113,7 @@ async function act(id: string, action: 'load' | 'unload'): Promise<void> {
 /** An adapter is replaced by another of the same base. */
 const replacementOf = (model: Model): Open =>
   model.parent === undefined
-    ? { kind: 'load', replaced: model }
+    ? { kind: 'load', replaced: model.id }
     : { kind: 'adapt', base: model.parent, id: model.id }
 
 const POLL_MS = 1500

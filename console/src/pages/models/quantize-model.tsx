@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks'
 import { call } from '../../api/client.ts'
 import { formatBytes, formatNumber } from '../../format.ts'
+import { notify } from '../../ui/announce.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { DialogForm } from '../../ui/dialog-form.tsx'
 
@@ -42,15 +43,19 @@ interface QuantizeModelProps {
 export function QuantizeModel({ id, onClose, onDone }: QuantizeModelProps) {
   const [mode, setMode] = useState<string>('int8')
   const [result, setResult] = useState<Result | null>(null)
-  const quantize = async (): Promise<void> => {
-    setResult(await call<Result>('POST v1/models/quantize', { query: { model_id: id, quant_mode: mode } }))
+  const quantize = async (isOpen: () => boolean): Promise<void> => {
+    const query = { model_id: id, quant_mode: mode }
+    const made = await call<Result>('POST v1/models/quantize', { query })
     onDone()
+    if (isOpen()) setResult(made)
+    else notify(`${id} is quantized: ${describeResult(made)}.`)
   }
   return (
     <Dialog title={`Quantize ${id}`} onClose={onClose}>
       <DialogForm
         action="Quantize"
         cancel={result === null ? 'Cancel' : 'Close'}
+        closing="goes on"
         busyText="Quantizing. The model goes on answering meanwhile."
         onSubmit={quantize}
         onClose={onClose}
@@ -74,15 +79,11 @@ export function QuantizeModel({ id, onClose, onDone }: QuantizeModelProps) {
             </label>
           ))}
         </fieldset>
-        <div role="status">
-          {result !== null && (
-            <div class="note">
-              Done: {formatBytes(result.size_mb * BYTES_PER_MB)} as {result.quant_mode},{' '}
-              {formatNumber(result.layers_quantized)} matrices changed.
-            </div>
-          )}
-        </div>
+        <div role="status">{result !== null && <div class="note">Done: {describeResult(result)}.</div>}</div>
       </DialogForm>
     </Dialog>
   )
 }
+
+const describeResult = ({ size_mb: size, quant_mode: mode, layers_quantized: count }: Result) =>
+  `${formatBytes(size * BYTES_PER_MB)} as ${mode}, ${formatNumber(count)} matrices changed`

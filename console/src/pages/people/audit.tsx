@@ -20,24 +20,32 @@ interface AuditPage {
   readonly next_cursor?: string | null
 }
 
-async function loadRecords(days: number, signal: AbortSignal): Promise<readonly AuditRecord[]> {
+interface Trail {
+  readonly since: number
+  /** The latest first. */
+  readonly records: readonly AuditRecord[]
+}
+
+async function loadTrail(days: number, signal: AbortSignal): Promise<Trail> {
   const since = Math.floor(Date.now() / 1000) - days * DAY_SECONDS
   const pages = await readPages((cursor) =>
     call<AuditPage>('GET v1/admin/audit', { query: { since, cursor }, signal }),
   )
-  return pages.flatMap(({ records }) => records).toReversed()
+  return { since, records: pages.flatMap(({ records }) => records).toReversed() }
 }
 
+const nameOf = ({ since }: Trail) => `since ${formatDateTime(since)}`
+
 export function Audit() {
-  const [days, setDays] = useState<'1' | '7' | '30'>('7')
-  const loaded = useLoaded((signal) => loadRecords(Number(days), signal), days)
+  const [days, setDays] = useState<(typeof SPANS)[number][0]>('7')
+  const loaded = useLoaded((signal) => loadTrail(Number(days), signal), days)
   return (
     <>
       <div>
         <Choices label="Time" value={days} choices={SPANS} onValue={setDays} />
       </div>
-      <Ready loaded={loaded} what="the audit trail">
-        {(records) =>
+      <Ready loaded={loaded} what="the audit trail" nameOf={nameOf}>
+        {({ records }) =>
           records.length === 0 ? (
             <Empty title="Nothing was done">
               Each change by an admin or the command line is recorded here.

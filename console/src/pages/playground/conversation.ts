@@ -84,6 +84,13 @@ export function createAnswer(): AnswerTurn {
   }
 }
 
+/** As it was stored: an answer that was on its way has ended with the page that asked for it. */
+export function toEnded(stored: Conversation): Conversation {
+  const endTurn = (turn: Turn): Turn =>
+    turn.role === 'assistant' && turn.state === 'streaming' ? { ...turn, state: 'stopped' } : turn
+  return { ...stored, panes: stored.panes.map((pane) => ({ ...pane, turns: pane.turns.map(endTurn) })) }
+}
+
 const TITLE_LENGTH = 60
 
 export function titleOf({ panes }: Conversation): string {

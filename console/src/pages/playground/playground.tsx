@@ -1,6 +1,7 @@
 /** The playground: a conversation with one model, or with two side by side. */
 import type { ComponentChildren } from 'preact'
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { poll } from '../../api/poll.ts'
 import { session } from '../../session.ts'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Icon, type IconName } from '../../ui/icons.tsx'
@@ -27,7 +28,6 @@ import {
 type Open = 'settings' | 'code' | 'history' | null
 
 const WIDE = matchMedia('(min-width: 1180px)')
-const LOADING_POLL_MS = 1500
 
 export function Playground() {
   const [open, setOpen] = useState<Open>(null)
@@ -82,8 +82,7 @@ function useModels(): void {
   useEffect(() => void loadModels(), [session.value])
   useEffect(() => {
     if (isSettled) return
-    const timer = setInterval(() => void loadModels(), LOADING_POLL_MS)
-    return () => clearInterval(timer)
+    return poll(loadModels)
   }, [isSettled])
 }
 

@@ -6,13 +6,16 @@ import { enter, session, signOut } from '../../session.ts'
 import type { Conversation } from './conversation.ts'
 import { listConversations } from './history.ts'
 import {
+  changeSettings,
   conversation,
   draft,
+  hasJustEnded,
   isAnswering,
   loadModels,
   models,
   newConversation,
   openConversation,
+  regenerate,
   send,
   stop,
   toggleComparison,
@@ -47,17 +50,45 @@ function createDatabases() {
 
 const MODELS = ['first', 'second'].map((id) => ({ id, meta: { state: 'ready', capabilities: ['chat'] } }))
 
-/** An answer that has begun and goes on until it is stopped. */
-function beginAnswer(signal: AbortSignal): Response {
-  const chunk = { choices: [{ delta: { content: 'Half' }, finish_reason: null }] }
+const eventOf = (content: string) =>
+  `data: ${JSON.stringify({ choices: [{ delta: { content }, finish_reason: null }] })}\n\n`
+
+/** An answer that has begun and goes on until it is stopped, or its rest is given. */
+function beginAnswer(signal: AbortSignal, rest?: Promise<string>): Response {
   const body = new ReadableStream({
-    start(controller) {
-      controller.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(chunk)}\n\n`))
+    async start(controller) {
+      const write = (text: string) => controller.enqueue(new TextEncoder().encode(text))
+      write(eventOf('Half'))
       signal.addEventListener('abort', () => controller.error(signal.reason))
+      if (rest === undefined) return
+      write(eventOf(await rest))
+      controller.close()
     },
   })
   return new Response(body)
 }
+
+/** The chat completions of one test; the models are those of all. */
+type Chat = (signal: AbortSignal) => Response | Promise<Response>
+
+function answerChat(chat: Chat): void {
+  vi.stubGlobal('fetch', async (path: string, init: { signal: AbortSignal }) =>
+    path === 'v1/chat/completions' ? chat(init.signal) : answerRequest(path, init),
+  )
+}
+
+const answerWhole: Chat = () => new Response(eventOf('Whole'))
+
+const refuse =
+  (code: string): Chat =>
+  () =>
+    Response.json({ error: { message: `Refused: ${code}`, code } }, { status: 429 })
+
+/** Before its first event, until it is stopped. */
+const wait: Chat = (signal) =>
+  new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
+  })
 
 async function answerRequest(path: string, init: { signal: AbortSignal }): Promise<Response> {
   return path === 'v1/chat/completions' ? beginAnswer(init.signal) : Response.json({ data: MODELS })
@@ -75,6 +106,7 @@ afterEach(async () => {
   // What that has stopped comes to its end.
   await setImmediate()
   vi.unstubAllGlobals()
+  vi.useRealTimers()
 })
 
 const turnsOf = ({ panes }: Pick<Conversation, 'panes'>) =>
@@ -88,6 +120,12 @@ const storedOf = async (owner: string) => (await listConversations(owner)).map(t
 async function ask(text: string): Promise<void> {
   send(text)
   await expect.poll(() => turnsOf(conversation.value)[0]).toEqual([text, 'Half (streaming)'])
+}
+
+/** Asks, and waits for the end of each answer. */
+async function askAndWait(text: string): Promise<void> {
+  send(text)
+  await expect.poll(() => isAnswering.value).toBe(false)
 }
 
 it('forgets all with the session, and keeps what has come of an answer for the one who asked', async () => {
@@ -141,4 +179,109 @@ it('compares with an answer that has ended, also where it was on its way', async
   ]
   expect([turnsOf(conversation.value), isAnswering.value]).toEqual([both, false])
   await expect.poll(() => storedOf('ada')).toEqual([both])
+})
+
+it('keeps what has come of an answer while it comes, which has ended when it is opened again', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  await ask('One')
+  vi.advanceTimersByTime(2000)
+  await expect.poll(() => storedOf('ada')).toEqual([[['One', 'Half (streaming)']]])
+  const [stored] = await listConversations('ada')
+  await newConversation()
+  if (stored !== undefined) openConversation(stored)
+  expect(turnsOf(conversation.value)).toEqual([['One', 'Half (stopped)']])
+})
+
+it.each<readonly [why: string, chat: Chat, end: () => unknown]>([
+  ['is refused', refuse('queue_full'), () => {}],
+  ['is stopped before its first word', wait, stop],
+  ['is left before its first word', wait, newConversation],
+])('keeps the answer where another one %s', async (_, chat, end) => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
+  answerChat(answerWhole)
+  await askAndWait('One')
+  const { id } = conversation.value
+  answerChat(chat)
+  regenerate(0)
+  vi.advanceTimersByTime(2000)
+  expect(await storedOf('ada')).toEqual([[['One', 'Whole (done)']]])
+  await end()
+  await expect.poll(() => isAnswering.value).toBe(false)
+  expect(await storedOf('ada')).toEqual([[['One', 'Whole (done)']]])
+  if (conversation.value.id === id) expect(turnsOf(conversation.value)).toEqual([['One', 'Whole (done)']])
+})
+
+it('keeps the answer where another one cannot be asked for', async () => {
+  answerChat(answerWhole)
+  await askAndWait('One')
+  changeSettings({ logitBias: '{' })
+  regenerate(0)
+  expect(turnsOf(conversation.value)).toEqual([['One', 'Whole (done)']])
+})
+
+it('puts another answer in the place of the last one, also where that failed or is not there', async () => {
+  answerChat(refuse('queue_full'))
+  await askAndWait('One')
+  regenerate(0)
+  await expect.poll(() => isAnswering.value).toBe(false)
+  expect(turnsOf(conversation.value)).toEqual([['One', ' (failed)']])
+  answerChat(answerWhole)
+  regenerate(0)
+  await expect.poll(() => storedOf('ada')).toEqual([[['One', 'Whole (done)']]])
+})
+
+it('asks the second model of a comparison after the first where the tier allows one request at a time', async () => {
+  await loadModels()
+  toggleComparison()
+  let goOn: (text: string) => void = () => {}
+  const rest = new Promise<string>((resolve) => (goOn = resolve))
+  const chats: Chat[] = [
+    (signal) => beginAnswer(signal, rest),
+    refuse('concurrency_limit_exceeded'),
+    answerWhole,
+  ]
+  answerChat((signal) => chats.shift()?.(signal) ?? Response.error())
+  await ask('One')
+  expect(chats).toEqual([answerWhole])
+  expect(turnsOf(conversation.value)[1]).toEqual(['One', ' (streaming)'])
+  goOn(' done')
+  await expect.poll(() => isAnswering.value).toBe(false)
+  expect(turnsOf(conversation.value)).toEqual([
+    ['One', 'Half done (done)'],
+    ['One', 'Whole (done)'],
+  ])
+})
+
+it('keeps a comparison in the history when its first half goes on alone', async () => {
+  await loadModels()
+  answerChat(answerWhole)
+  toggleComparison()
+  await askAndWait('One')
+  toggleComparison()
+  await askAndWait('Two')
+  const one = ['One', 'Whole (done)']
+  await expect.poll(() => storedOf('ada')).toEqual([[[...one, 'Two', 'Whole (done)']], [one, one]])
+})
+
+it('keeps no comparison that nothing was asked in', async () => {
+  await loadModels()
+  answerChat(answerWhole)
+  await askAndWait('One')
+  toggleComparison()
+  toggleComparison()
+  await askAndWait('Two')
+  await expect.poll(() => storedOf('ada')).toEqual([[['One', 'Whole (done)', 'Two', 'Whole (done)']]])
+})
+
+it('compares two models, also where they were not known yet', async () => {
+  toggleComparison()
+  await loadModels()
+  expect(conversation.value.panes.map(({ model }) => model)).toEqual(['first', 'second'])
+})
+
+it('knows for a moment that an answer has ended', async () => {
+  await ask('One')
+  stop()
+  await expect.poll(() => isAnswering.value).toBe(false)
+  expect([hasJustEnded(performance.now()), hasJustEnded(performance.now() + 400)]).toEqual([true, false])
 })

@@ -11,10 +11,11 @@ import {
   createConversation,
   newId,
   type Pane,
+  toEnded,
   type Turn,
 } from './conversation.ts'
 import { saveConversation } from './history.ts'
-import { buildRequest } from './request.ts'
+import { buildRequest, type ChatRequest } from './request.ts'
 import type { Settings } from './settings.ts'
 import { streamAnswer } from './stream-chat.ts'
 
@@ -28,11 +29,32 @@ interface Answering {
   readonly aborter: AbortController
   /** What has come, which is shown with the next frame. */
   latest: AnswerTurn
+  /** What it takes the place of; empty where that says nothing. */
+  readonly replaced: readonly Turn[]
+  /** Resolves with its last state. */
+  readonly end: Promise<AnswerTurn>
 }
 
 /** Answers that are on their way, by the id of their turn. */
 const running = signal<ReadonlyMap<string, Answering>>(new Map())
 export const isAnswering = computed(() => running.value.size > 0)
+
+/** A page that is closed or crashes loses no more of an answer than came in this time. */
+const SAVE_EVERY_MS = 2000
+let saving: ReturnType<typeof setInterval> | undefined
+
+/** As long as a hand takes to press what is no longer there. */
+const JUST_ENDED_MS = 400
+let endedAtMs = -Infinity
+
+/** Whether the last answer had ended only a moment before. @param atMs by the clock of events */
+export const hasJustEnded = (atMs: number) => atMs - endedAtMs < JUST_ENDED_MS
+
+isAnswering.subscribe((isOnItsWay) => {
+  clearInterval(saving)
+  if (isOnItsWay) saving = setInterval(saveLatest, SAVE_EVERY_MS)
+  else endedAtMs = performance.now()
+})
 
 /** The turn that a guard refused, and its sentence. */
 export const refused = signal<{ readonly turnId: string | null; readonly message: string } | null>(null)
@@ -74,11 +96,17 @@ export async function loadModels(): Promise<void> {
 function takeModels(all: readonly Model[]): void {
   models.value = all
   modelsError.value = null
-  const usable = all.filter(canChat)
-  const first = usable.find(({ meta }) => meta.state === 'ready') ?? usable[0]
-  if (first === undefined) return
-  const known = new Set(usable.map(({ id }) => id))
-  changePanes((pane) => (known.has(pane.model) ? pane : { ...pane, model: first.id }))
+  const known = new Set(all.filter(canChat).map(({ id }) => id))
+  for (const [index, { model }] of conversation.value.panes.entries())
+    if (!known.has(model)) chooseModel(index, pickModel(model, conversation.value.panes[1 - index]?.model))
+}
+
+/** One that is ready, else any; not what the other pane has, where there is another. */
+function pickModel(present: string, other: string | undefined): string {
+  const usable = (models.value ?? []).filter(canChat)
+  const free = usable.filter(({ id }) => id !== other)
+  const choice = free.length > 0 ? free : usable
+  return (choice.find(({ meta }) => meta.state === 'ready') ?? choice[0])?.id ?? present
 }
 
 function change(changed: Partial<Conversation>): void {
@@ -100,15 +128,17 @@ export function toggleComparison(): void {
   void leave()
   const [first, second] = conversation.value.panes
   if (first === undefined) return
-  const other =
-    (models.value ?? []).find((model) => canChat(model) && model.id !== first.model)?.id ?? first.model
-  const asked = first.turns.filter((turn) => turn.role === 'user')
-  change({
-    panes:
-      second === undefined
-        ? [first, { model: other, turns: asked.length === 0 ? [] : first.turns }]
-        : [first],
-  })
+  if (second !== undefined) return goOnAlone(first, second)
+  const isAsked = first.turns.some((turn) => turn.role === 'user')
+  const model = pickModel(first.model, first.model)
+  change({ panes: [first, { model, turns: isAsked ? first.turns : [] }] })
+}
+
+/** As a conversation of its own where the second has answers that are no one else's: the history keeps those. */
+function goOnAlone(first: Pane, second: Pane): void {
+  const known = new Set(first.turns.map(({ id }) => id))
+  const isCompared = second.turns.some(({ id }) => !known.has(id))
+  change({ panes: [first], ...(isCompared && { id: newId(), createdAtMs: Date.now() }) })
 }
 
 /** Resolves when the one before is saved. */
@@ -125,7 +155,7 @@ export function openConversation(opened: Conversation): void {
   // The history may be behind what is on the screen.
   if (opened.id === conversation.value.id) return
   void leave()
-  conversation.value = opened
+  conversation.value = toEnded(opened)
   refused.value = null
   void loadModels()
 }
@@ -139,12 +169,11 @@ export function send(text: string): void {
 const isWorthKeeping = (turn: Turn) =>
   turn.role !== 'assistant' || turn.text !== '' || turn.calls.length > 0 || turn.reasoning !== ''
 
-/** Another answer in the place of the last one. */
+/** Another answer in the place of the last one, or one where there is none. */
 export function regenerate(at: number): void {
   const turns = conversation.value.panes[at]?.turns ?? []
   const last = turns.findLastIndex((turn) => turn.role !== 'assistant')
-  changePanes((pane, index) => (index === at ? { ...pane, turns: turns.slice(0, last + 1) } : pane))
-  void answer(at)
+  void answer(at, turns.slice(last + 1))
 }
 
 /** What came after a question that was changed is asked anew; an answer that was changed stays as it was written. */
@@ -179,7 +208,7 @@ export function stop(): void {
 async function leave(): Promise<void> {
   if (!isAnswering.value) return
   stop()
-  for (const { latest } of running.value.values()) put({ ...latest, state: 'stopped' })
+  for (const answering of running.value.values()) settle(answering, { ...answering.latest, state: 'stopped' })
   running.value = new Map()
   await save()
 }
@@ -188,52 +217,92 @@ function answerAll(): void {
   conversation.value.panes.forEach((_, index) => void answer(index))
 }
 
-async function answer(at: number): Promise<void> {
-  const { id, settings, panes } = conversation.value
+/** @param replaced the last turns, which the answer takes the place of */
+async function answer(at: number, replaced: readonly Turn[] = []): Promise<void> {
+  const { id, panes } = conversation.value
   const pane = panes[at]
   if (pane === undefined) return
   refused.value = null
-  let built: ReturnType<typeof buildRequest>
-  try {
-    built = buildRequest(settings, pane)
-  } catch (error) {
-    notify(describeError(error))
-    refused.value = { turnId: null, message: describeError(error) }
-    return
-  }
-  void save()
-  const turn = createAnswer()
-  const answering: Answering = { aborter: new AbortController(), latest: turn }
+  const turns = pane.turns.slice(0, pane.turns.length - replaced.length)
+  const built = build({ ...pane, turns })
+  if (built === null) return
+  // What is replaced stays stored until there is something in its place.
+  if (replaced.length === 0) void save()
+  const answering = begin(built.request, replaced)
+  const turn = answering.latest
   running.value = new Map(running.value).set(turn.id, answering)
-  changePanes((one, index) => (index === at ? { ...one, turns: [...one.turns, turn] } : one))
+  changePanes((one, index) => (index === at ? { ...one, turns: [...turns, turn] } : one))
   announce('The answer is on its way.')
+  const last = await answering.end
+  running.value = new Map([...running.value].filter(([key]) => key !== turn.id))
+  if (conversation.value.id !== id) return
+  settle(answering, last)
+  showEnd(answering, built.turnIds)
+  await save()
+}
+
+/** Null where a setting cannot be sent, which is told. */
+function build(pane: Pane): ReturnType<typeof buildRequest> | null {
+  try {
+    return buildRequest(conversation.value.settings, pane)
+  } catch (error) {
+    const message = describeError(error)
+    notify(message)
+    refused.value = { turnId: null, message }
+    return null
+  }
+}
+
+function begin(request: ChatRequest, replaced: readonly Turn[]): Answering {
+  const turn = createAnswer()
+  const aborter = new AbortController()
   const show = oncePerFrame(() => put(answering.latest))
   const onChange = (changed: AnswerTurn): void => {
     answering.latest = changed
     show()
   }
-  const last = await streamAnswer(turn, built.request, { signal: answering.aborter.signal, onChange })
-  running.value = new Map([...running.value].filter(([key]) => key !== turn.id))
-  if (conversation.value.id !== id) return
-  put(last)
-  showEnd(last, built.turnIds)
-  await save()
+  const end = afterOthers(() => streamAnswer(turn, request, { signal: aborter.signal, onChange }))
+  const answering: Answering = { aborter, latest: turn, replaced: replaced.filter(isWorthKeeping), end }
+  return answering
 }
 
-/** In each pane that has it: a comparison begins with the answers of the first. */
-function put(changed: AnswerTurn): void {
+/** A tier may allow one request at a time: what it refuses beside the other pane's is asked for again when that has ended. */
+async function afterOthers(stream: () => Promise<AnswerTurn>): Promise<AnswerTurn> {
+  const others = [...running.value.values()]
+  const last = await stream()
+  if (others.length === 0 || last.refusal?.code !== 'concurrency_limit_exceeded') return last
+  await Promise.all(others.map(({ end }) => end))
+  return await stream()
+}
+
+/** Whether it ended before its first word, and what it was to replace did not. */
+const isForNothing = ({ latest, replaced }: Answering) =>
+  replaced.length > 0 && latest.state !== 'done' && !isWorthKeeping(latest)
+
+function settle(answering: Answering, last: AnswerTurn): void {
+  answering.latest = last
+  putTurns(last.id, isForNothing(answering) ? answering.replaced : [last])
+}
+
+const put = (changed: AnswerTurn) => putTurns(changed.id, [changed])
+
+/** In each pane that has the turn: a comparison begins with the answers of the first. */
+function putTurns(id: string, changed: readonly Turn[]): void {
   changePanes((pane) => ({
     ...pane,
-    turns: pane.turns.map((turn) => (turn.id === changed.id ? changed : turn)),
+    turns: pane.turns.flatMap((turn) => (turn.id === id ? changed : [turn])),
   }))
 }
 
-function showEnd({ state, text, calls, refusal }: AnswerTurn, turnIds: readonly (string | null)[]): void {
+function showEnd(answering: Answering, turnIds: readonly (string | null)[]): void {
+  const { state, text, calls, refusal } = answering.latest
   if (refusal !== null) {
     const index = /^messages\[(\d+)\]/.exec(refusal.param ?? refusal.message)?.[1]
     if (index !== undefined)
       refused.value = { turnId: turnIds[Number(index)] ?? null, message: refusal.message }
-    announce(`No answer: ${refusal.message}`)
+    // Where the answer before it is back, nothing else on the page says why.
+    const tell = isForNothing(answering) ? notify : announce
+    tell(`No answer: ${refusal.message}`)
   } else if (state === 'stopped') announce('Stopped.')
   else
     announce(
@@ -252,6 +321,15 @@ function oncePerFrame(show: () => void): () => void {
       show()
     })
   }
+}
+
+/** As far as the answers have come: a hidden page has no frames that would show them. */
+function saveLatest(): void {
+  const latest = [...running.value.values()].map((answering) => answering.latest)
+  // Before the first word, what is to be replaced stays stored.
+  if (!latest.some(isWorthKeeping)) return
+  latest.forEach(put)
+  void save()
 }
 
 async function save(): Promise<void> {

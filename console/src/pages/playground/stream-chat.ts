@@ -29,7 +29,7 @@ const USAGE = { include_usage: true, continuous_usage_stats: true }
 
 interface StreamOptions {
   readonly signal: AbortSignal
-  /** Called with each state of the answer. */
+  /** Called with each state of the answer but the last. */
   readonly onChange: (answer: AnswerTurn) => void
 }
 
@@ -54,11 +54,11 @@ export async function streamAnswer(
       if (chunk.error !== undefined) throw toApiError(chunk.error)
       change(applyChunk(answer, chunk, performance.now() - startMs))
     }
-    change({ state: 'done' })
+    return { ...answer, state: 'done' }
   } catch (error) {
-    change(isAbort(error) ? { state: 'stopped' } : { state: 'failed', refusal: toRefusal(error) })
+    if (isAbort(error)) return { ...answer, state: 'stopped' }
+    return { ...answer, state: 'failed', refusal: toRefusal(error) }
   }
-  return answer
 }
 
 function applyChunk(answer: AnswerTurn, chunk: Chunk, elapsedMs: number): Partial<AnswerTurn> {

@@ -37,9 +37,7 @@ export function TurnView({ turn, pane, isLast }: TurnProps) {
             {!isAnswering.value && (
               <>
                 <Action icon="edit" label="Edit" onClick={() => setEditing(true)} />
-                {isLast && turn.role === 'assistant' && (
-                  <Action icon="again" label="Regenerate" onClick={() => regenerate(pane)} />
-                )}
+                {isLast && <Action icon="again" label="Regenerate" onClick={() => regenerate(pane)} />}
               </>
             )}
           </span>

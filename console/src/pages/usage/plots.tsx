@@ -2,8 +2,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import uPlot from 'uplot'
 import type { UsageRow } from '../../api/types.ts'
-import { formatDateTime, formatMs, formatNumber, formatShort } from '../../format.ts'
+import { formatMs, formatNumber, formatShort } from '../../format.ts'
 import { theme } from '../../theme.ts'
+import { type StepTimes, TIMES } from './times.ts'
 
 interface Line {
   readonly label: string
@@ -15,18 +16,27 @@ interface Line {
 interface PlotProps {
   readonly title: string
   readonly rows: readonly UsageRow[]
+  readonly times: StepTimes
   readonly lines: readonly Line[]
   readonly format: (value: number) => string
   /** The least step between two marks of the axis. @default any */
   readonly leastStep?: number
 }
 
-export function Plots({ rows }: { readonly rows: readonly UsageRow[] }) {
+interface PlotsProps {
+  readonly rows: readonly UsageRow[]
+  /** What each row counts. */
+  readonly bucket: 'hour' | 'day'
+}
+
+export function Plots({ rows, bucket }: PlotsProps) {
+  const times = TIMES[bucket]
   return (
     <div class="plots">
       <Plot
         title="Requests"
         rows={rows}
+        times={times}
         leastStep={1}
         format={formatNumber}
         lines={[{ label: 'requests', color: '--accent', value: (row) => row.requests }]}
@@ -34,6 +44,7 @@ export function Plots({ rows }: { readonly rows: readonly UsageRow[] }) {
       <Plot
         title="Tokens"
         rows={rows}
+        times={times}
         leastStep={1}
         format={formatShort}
         lines={[
@@ -44,6 +55,7 @@ export function Plots({ rows }: { readonly rows: readonly UsageRow[] }) {
       <Plot
         title="Latency"
         rows={rows}
+        times={times}
         format={formatMs}
         lines={[
           { label: 'p50', color: '--accent', value: (row) => row.p50_response_ms },
@@ -53,6 +65,7 @@ export function Plots({ rows }: { readonly rows: readonly UsageRow[] }) {
       <Plot
         title="Errors"
         rows={rows}
+        times={times}
         leastStep={1}
         format={formatNumber}
         lines={[{ label: 'errors', color: '--danger', value: (row) => row.errors }]}
@@ -61,7 +74,8 @@ export function Plots({ rows }: { readonly rows: readonly UsageRow[] }) {
   )
 }
 
-function Plot({ title, rows, lines, format, leastStep = 0 }: PlotProps) {
+function Plot({ title, leastStep = 0, ...given }: PlotProps) {
+  const { rows, lines } = given
   const place = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | null>(null)
   const [at, setAt] = useState<number | null>(null)
@@ -69,7 +83,7 @@ function Plot({ title, rows, lines, format, leastStep = 0 }: PlotProps) {
   useEffect(() => {
     const { current } = place
     if (current === null) return
-    const made = draw(current, { rows, lines, format, leastStep, onPoint: setAt })
+    const made = draw(current, { ...given, leastStep, onPoint: setAt })
     plot.current = made
     const observer = new ResizeObserver(() => made.setSize({ width: current.clientWidth, height: HEIGHT }))
     observer.observe(current)
@@ -85,7 +99,7 @@ function Plot({ title, rows, lines, format, leastStep = 0 }: PlotProps) {
       <figcaption class="row apart">
         <h2>{title}</h2>
         <span class="small muted plot-value" aria-live="polite">
-          {row === undefined ? lines.map(({ label }) => label).join(' and ') : describe(row, lines, format)}
+          {row === undefined ? lines.map(({ label }) => label).join(' and ') : describe(row, given)}
         </span>
       </figcaption>
       <div
@@ -97,7 +111,7 @@ function Plot({ title, rows, lines, format, leastStep = 0 }: PlotProps) {
         aria-valuemin={0}
         aria-valuemax={rows.length - 1}
         aria-valuenow={at ?? rows.length - 1}
-        aria-valuetext={describe(row ?? rows.at(-1), lines, format)}
+        aria-valuetext={describe(row ?? rows.at(-1), given)}
         onKeyDown={(event) => {
           if (event.key === 'ArrowLeft') step(-1)
           else if (event.key === 'ArrowRight') step(1)
@@ -109,29 +123,16 @@ function Plot({ title, rows, lines, format, leastStep = 0 }: PlotProps) {
   )
 }
 
-function describe(
-  row: UsageRow | undefined,
-  lines: readonly Line[],
-  format: (value: number) => string,
-): string {
+type Wording = Pick<PlotProps, 'times' | 'lines' | 'format'>
+
+function describe(row: UsageRow | undefined, { times, lines, format }: Wording): string {
   if (row === undefined) return ''
   const values = lines.map(({ label, value }) => `${toTextOrNone(value(row), format)} ${label}`).join(', ')
-  return `${formatDateTime(row.bucket_start ?? 0)}: ${values}`
+  return `${times.full(row.bucket_start ?? 0)}: ${values}`
 }
 
 const toTextOrNone = (value: number | null, format: PlotProps['format']) =>
   value === null ? 'no' : format(value)
-
-const DAY_SECONDS = 86_400
-const hours = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
-
-/** Days are of UTC, as the server counts them. */
-function formatTick(time: number): string {
-  const atMs = time * 1000
-  const isDay = time % DAY_SECONDS === 0 || new Date(atMs).getHours() === 0
-  return (isDay ? days : hours).format(atMs)
-}
 
 const HEIGHT = 200
 /** Up to so many points of a line are marked. */
@@ -147,7 +148,7 @@ interface Drawing extends Required<Omit<PlotProps, 'title'>> {
   readonly onPoint: (index: number | null) => void
 }
 
-function draw(place: HTMLElement, { rows, lines, format, leastStep, onPoint }: Drawing): uPlot {
+function draw(place: HTMLElement, { rows, times, lines, format, leastStep, onPoint }: Drawing): uPlot {
   const color = (name: string) => resolveColor(place, name)
   const [grid, text] = [color('--line'), color('--muted')]
   const font = `12px ${getComputedStyle(place).fontFamily}`
@@ -157,6 +158,7 @@ function draw(place: HTMLElement, { rows, lines, format, leastStep, onPoint }: D
     width: place.clientWidth,
     height: HEIGHT,
     legend: { show: false },
+    ...(times === TIMES.day && { tzDate: toUtcDate }),
     cursor: { y: false, drag: { x: false, y: false } },
     padding: [8, 8, 0, 0],
     scales: {
@@ -165,7 +167,7 @@ function draw(place: HTMLElement, { rows, lines, format, leastStep, onPoint }: D
       y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] },
     },
     axes: [
-      { ...axis, size: 28, space: 64, values: (_, times) => times.map(formatTick) },
+      { ...axis, size: 28, space: 64, values: (_, marked) => marked.map(times.mark) },
       {
         ...axis,
         size: 58,
@@ -186,9 +188,12 @@ function draw(place: HTMLElement, { rows, lines, format, leastStep, onPoint }: D
     ],
     hooks: { setCursor: [({ cursor: { idx } }) => onPoint(idx ?? null)] },
   }
-  const times = rows.map(({ bucket_start: start }) => start ?? 0)
-  return new uPlot(options, [times, ...lines.map(({ value }) => rows.map(value))], place)
+  const starts = rows.map(({ bucket_start: start }) => start ?? 0)
+  return new uPlot(options, [starts, ...lines.map(({ value }) => rows.map(value))], place)
 }
+
+/** So that the marks of days stand at their beginning, and not at that of the reader's. */
+const toUtcDate = (unixSeconds: number) => uPlot.tzDate(new Date(unixSeconds * 1000), 'Etc/UTC')
 
 function marksPoints(values: readonly (number | null)[]): boolean {
   const known = values.filter((value) => value !== null).length

@@ -12,6 +12,7 @@ import { useTask } from '../../ui/use-task.ts'
 import { joinCsv } from './csv.ts'
 import { Plots } from './plots.tsx'
 import { fillSpan, type Group, RANGES, type RangeName } from './series.ts'
+import { TIMES } from './times.ts'
 import { Totals, UsageTable } from './totals.tsx'
 
 interface Wanted {
@@ -24,6 +25,7 @@ interface Report {
   readonly series: readonly UsageRow[]
   readonly groups: readonly UsageRow[]
   readonly sinceSeconds: number
+  readonly wanted: Wanted
 }
 
 const routeOf = ({ isOfAll }: Wanted) => (isOfAll ? 'GET v1/admin/usage' : 'GET v1/usage')
@@ -48,7 +50,8 @@ async function loadReport(wanted: Wanted, signal: AbortSignal): Promise<Report> 
     return pages.flatMap(({ data }) => data)
   }
   const [series, groups] = await Promise.all([read({ bucket }), read({ group_by: wanted.group })])
-  return { series: fillSpan(series, { since, step, now: Date.now() / 1000 }), groups, sinceSeconds: since }
+  const filled = fillSpan(series, { since, step, now: Date.now() / 1000 })
+  return { series: filled, groups, sinceSeconds: since, wanted }
 }
 
 const GROUPS = [
@@ -91,26 +94,17 @@ export default function Usage() {
           />
         )}
       </div>
-      <Ready loaded={loaded} what="the usage">
+      <Ready loaded={loaded} what="the usage" nameOf={nameOf}>
         {(report) =>
           report.groups.length === 0 ? (
-            <Empty
-              title="Nothing was used in this time"
-              action={
-                <a class="button" href="#/playground">
-                  Open the playground
-                </a>
-              }
-            >
-              Each answered request is counted here a moment after it ends.
-            </Empty>
+            <NothingUsed />
           ) : (
             <>
               <Totals rows={report.groups} />
-              <Plots rows={report.series} />
+              <Plots rows={report.series} bucket={RANGES[report.wanted.range].bucket} />
               <section class="stack tight" aria-label="By group">
                 <div class="row apart">
-                  <h2>By {wanted.group === 'user' ? 'account' : wanted.group}</h2>
+                  <h2>By {wordOf(report.wanted.group)}</h2>
                   <Choices
                     label="Group"
                     value={wanted.group}
@@ -118,13 +112,34 @@ export default function Usage() {
                     onValue={(group) => change({ group })}
                   />
                 </div>
-                <UsageTable rows={report.groups} group={wanted.group} />
+                <UsageTable rows={report.groups} group={report.wanted.group} />
               </section>
             </>
           )
         }
       </Ready>
     </div>
+  )
+}
+
+const wordOf = (group: Group) => (group === 'user' ? 'account' : group)
+
+/** Since when: a range begins with a whole hour or day, and so is longer than it is called. */
+const nameOf = ({ wanted: { range, isOfAll }, sinceSeconds }: Report) =>
+  `${isOfAll ? 'all accounts' : 'your account'} since ${TIMES[RANGES[range].bucket].full(sinceSeconds)}`
+
+function NothingUsed() {
+  return (
+    <Empty
+      title="Nothing was used in this time"
+      action={
+        <a class="button" href="#/playground">
+          Open the playground
+        </a>
+      }
+    >
+      Each answered request is counted here a moment after it ends.
+    </Empty>
   )
 }
 

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks'
 import { call, describeError } from '../../api/client.ts'
 import { session } from '../../session.ts'
 import { Dialog } from '../../ui/dialog.tsx'
+import { useHold } from '../../ui/dialog-hold.ts'
 import { Choices, Code } from '../../ui/parts.tsx'
 import { Problem } from '../../ui/states.tsx'
 import { useTask } from '../../ui/use-task.ts'
@@ -42,7 +43,6 @@ function toRequest({ settings, pane, draft }: Omit<CodeDialogProps, 'onClose'>):
 export function CodeDialog({ onClose, ...given }: CodeDialogProps) {
   const [language, setLanguage] = useState<Language>('curl')
   const [apiKey, setApiKey] = useState<string | null>(session.value?.kind === 'open' ? NO_KEY : null)
-  const task = useTask()
   const request = toRequest(given)
   const baseUrl = new URL('v1', document.baseURI).href
   return (
@@ -58,32 +58,41 @@ export function CodeDialog({ onClose, ...given }: CodeDialogProps) {
       ) : (
         <Code text={createSnippet(language, { request, baseUrl, apiKey })} language={language} />
       )}
-      {apiKey === null && (
-        <div class="note">
-          <span>
-            The code reads the key from <code>SLUICE_API_KEY</code>. With a key of its own it runs as pasted.
-          </span>
-          <button
-            type="button"
-            class="button small"
-            disabled={task.isBusy}
-            onClick={() =>
-              task.run(async () => {
-                const { key } = await call<{ key: string }>('POST v1/keys', { body: { name: KEY_NAME } })
-                setApiKey(key)
-              })
-            }
-          >
-            Make a key for this code
-          </button>
-        </div>
-      )}
+      {apiKey === null && <MakeKey onKey={setApiKey} />}
       {apiKey !== null && apiKey !== NO_KEY && (
         <p class="small muted">
           The code holds a new key, “{KEY_NAME}”. It is shown here only; it can be revoked on the page Keys.
         </p>
       )}
-      <Problem error={task.error} />
     </Dialog>
+  )
+}
+
+function MakeKey({ onKey }: { readonly onKey: (key: string) => void }) {
+  const task = useTask()
+  // The key is shown once.
+  useHold(task.isBusy)
+  return (
+    <>
+      <div class="note">
+        <span>
+          The code reads the key from <code>SLUICE_API_KEY</code>. With a key of its own it runs as pasted.
+        </span>
+        <button
+          type="button"
+          class="button small"
+          disabled={task.isBusy}
+          onClick={() =>
+            task.run(async () => {
+              const { key } = await call<{ key: string }>('POST v1/keys', { body: { name: KEY_NAME } })
+              onKey(key)
+            })
+          }
+        >
+          Make a key for this code
+        </button>
+      </div>
+      <Problem error={task.error} />
+    </>
   )
 }

@@ -1,11 +1,12 @@
 /**
  * Finds the files that `--checkpoint`, `--model-config` and `--tokenizer` name: a GGUF model, or a Hugging Face
- * checkpoint. Reads names and first bytes only.
+ * checkpoint. Reads names, first bytes, and files that name others.
  */
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import { StartError } from '../core/errors.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
+import { findPoolingConfig } from './conversion/sentence-modules.ts'
 import { badFile, fileError, isMissing } from './file-errors.ts'
 import { isFile } from './json-file.ts'
 import {
@@ -43,7 +44,9 @@ export interface HfFiles {
   readonly chatTemplatePath: string
   readonly processorTemplatePath: string
   readonly sentencePiecePath: string
-  /** Of sentence-transformers. */
+  /** modules.json of sentence-transformers. */
+  readonly modulesPath: string
+  /** Of its pooling, which modules.json may name. */
   readonly poolingConfigPath: string
 }
 
@@ -69,6 +72,7 @@ export async function findCheckpointFiles(options: CheckpointPaths): Promise<Che
   const tokenizerPath = await existing(options.tokenizer ?? (await tokenizerIn(folder)), '--tokenizer')
   const shards = weightsPath.endsWith('.json') ? await shardsBeside(weightsPath) : []
   await refusePointers([...shards, configPath, tokenizerPath])
+  const modulesPath = join(dirname(configPath), 'modules.json')
   return {
     kind: 'hugging-face',
     weightsPath,
@@ -80,7 +84,8 @@ export async function findCheckpointFiles(options: CheckpointPaths): Promise<Che
     chatTemplatePath: join(dirname(tokenizerPath), 'chat_template.jinja'),
     processorTemplatePath: join(dirname(tokenizerPath), 'chat_template.json'),
     sentencePiecePath: join(dirname(tokenizerPath), 'tokenizer.model'),
-    poolingConfigPath: join(dirname(configPath), '1_Pooling', 'config.json'),
+    modulesPath,
+    poolingConfigPath: await findPoolingConfig(modulesPath, dirname(configPath)),
   }
 }
 

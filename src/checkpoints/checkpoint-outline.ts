@@ -6,13 +6,14 @@ import type { ModelOutline } from '../protocol/model-info.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import type { PlannedFile } from './conversion/conversion-plan.ts'
 import { planAside } from './conversion/conversion-thread.ts'
-import { type GgufModel, numberValue, openGgufModel } from './gguf/gguf-file.ts'
+import { type GgufModel, numbersValue, numberValue, openGgufModel } from './gguf/gguf-file.ts'
 import { embeddingInfo } from './gguf/embedding-model.ts'
 import { elementCount, mostCommonType } from './gguf/gguf-format.ts'
 import { parseGgufHeader } from './gguf/gguf-header.ts'
 import { metadataOverrides } from './architectures/gguf-overrides.ts'
 import { readJsonObject } from './json-file.ts'
 import { checkFullPrecision } from './quantization/quantization-plan.ts'
+import { kvElementsPerToken } from './memory/kv-elements.ts'
 import { servedSeqLen } from './memory/kv-room.ts'
 import { type LayerSizes, layerSizes } from './memory/layer-sizes.ts'
 import { embeddedSeqLen } from './memory/memory-need.ts'
@@ -105,7 +106,7 @@ export function outlineOf(
     vocabSize: tokens?.type === 'array' ? tokens.items.length : 0,
     engine: 'llama.cpp',
     ...(embedding !== null && { embedding }),
-    kvElementsPerToken: kvElementsPerToken(headers),
+    kvElementsPerToken: kvElementsPerToken((name) => numbersValue(metadata, `${architecture}.${name}`)),
     layers: layerSizes(headers),
   }
 }
@@ -126,18 +127,6 @@ async function readHeaders(
   const { metadata, tensors } = parseGgufHeader({ path: files.weightsPath, bytes, fileSizeBytes })
   const architecture = metadata.get('general.architecture')
   return { architecture: architecture?.type === 'string' ? architecture.value : '', metadata, tensors }
-}
-
-function kvElementsPerToken({ architecture, metadata }: CheckpointHeaders): number {
-  const read = (name: string) => numberValue(metadata, `${architecture}.${name}`)
-  const layers = read('block_count') ?? 0
-  const heads = read('attention.head_count')
-  const kvHeads = read('attention.head_count_kv') ?? heads
-  if (heads === null || heads === 0 || kvHeads === null) return 0
-  const headSize = (read('embedding_length') ?? 0) / heads
-  const keySize = read('attention.key_length') ?? headSize
-  const valueSize = read('attention.value_length') ?? headSize
-  return layers * kvHeads * (keySize + valueSize)
 }
 
 function fileType({ metadata, tensors }: CheckpointHeaders): string {

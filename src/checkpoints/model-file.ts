@@ -100,5 +100,7 @@ async function sourcesOf(files: HfFiles): Promise<readonly (string | null)[]> {
     files.tokenizerPath,
     ...(await weightFiles(files.weightsPath)),
     ...(await Promise.all(optionalPaths.map(async (path) => ((await isFile(path)) ? path : null)))),
+    // Nothing in the place of a missing one: most checkpoints have none, and keep the key that they have without it.
+    ...((await isFile(files.modulesPath)) ? [files.modulesPath] : []),
   ]
 }

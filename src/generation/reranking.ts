@@ -2,6 +2,7 @@
  * One reranking request: how relevant each document is to a query, by a model that reads both together, by the cosine of
  * their vectors, or as an upstream ranks them. Runs as an embedding request does, and is billed as one.
  */
+import { SpecialTexts } from '../checkpoints/tokenizers/special-texts.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { RankedPair } from '../protocol/model-info.ts'
 import {
@@ -12,6 +13,7 @@ import {
   type EmbeddingInput,
   type EmbeddingModel,
 } from './embedding.ts'
+import { fillTemplate } from './rerank-template.ts'
 
 export interface RerankRequest {
   /** Null is the default model. */
@@ -68,7 +70,7 @@ function chooseRanking(request: RerankRequest, { modelId, info }: EmbeddingModel
   if (info.takesChats === true) return byUpstream(request)
   if (info.embedding !== undefined) {
     const { pair } = info.embedding
-    return pair === undefined ? byVectors(request) : byPairs(request, pair)
+    return pair === undefined ? byVectors(request) : byPairs(request, pair, info.specialTexts)
   }
   const message = `model must be a reranking or an embedding model, but '${modelId}' generates text.`
   throw new ServiceError('unsupported_value', { message }, { param: 'model' })
@@ -101,15 +103,22 @@ function checkPairs({ query, documents }: RerankRequest): void {
   throw new ServiceError('invalid_request', { message }, { param: 'query' })
 }
 
-/** Each text is a piece of its own, so that it forms no special token with what stands around it. */
-function byPairs(request: RerankRequest, { before, between, after, addSpecial }: RankedPair): Ranking {
+function byPairs(request: RerankRequest, pair: RankedPair, specialTexts: readonly string[]): Ranking {
   checkPairs(request)
   const { query, documents } = request
-  const inputs = documents.map((document, index) => {
-    const pieces = [before, query, between, document, after].filter((text) => text !== '')
-    return { name: `documents[${index}]`, prompt: { pieces, addSpecial } }
-  })
-  return { inputs, toScores: (vectors) => vectors.map(([logit = 0]) => 1 / (1 + Math.exp(-logit))) }
+  const { before, between, after, addSpecial, isProbability = false } = pair
+  const special = new SpecialTexts(specialTexts)
+  // Between two texts a special token stands, so that each of them is a piece of its own.
+  const toPieces = (document: string) =>
+    addSpecial
+      ? [before, query, between, document, after].filter((text) => text !== '')
+      : fillTemplate(pair, { query, document }, special)
+  const inputs = documents.map((document, index) => ({
+    name: `documents[${index}]`,
+    prompt: { pieces: toPieces(document), addSpecial },
+  }))
+  const toScore = (output: number) => (isProbability ? output : 1 / (1 + Math.exp(-output)))
+  return { inputs, toScores: (vectors) => vectors.map(([output = 0]) => toScore(output)) }
 }
 
 /** The cosine of vectors of length 1. */

@@ -9,8 +9,10 @@ export interface RankedPair {
   readonly before: string
   readonly between: string
   readonly after: string
-  /** As `Prompt.addSpecial`. */
+  /** As `Prompt.addSpecial`; false where they are a template of the model's own. */
   readonly addSpecial: boolean
+  /** Whether the model gives a probability, and not its logit. @default false */
+  readonly isProbability?: boolean
 }
 
 /** What an embedding model computes. */

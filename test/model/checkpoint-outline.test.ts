@@ -27,10 +27,12 @@ const folder = mkdtempSync(path.join(tmpdir(), 'outline-'))
 afterAll(() => rmSync(folder, { recursive: true }))
 const tiny = path.join(folder, 'tiny.gguf')
 writeTinyModel(tiny)
+const hybrid = path.join(folder, 'hybrid.gguf')
+writeTinyModel(hybrid, { architecture: 'lfm2' })
 
 const from = (checkpoint: string) => ({ checkpoint, modelConfig: null, tokenizer: null })
 
-async function loadedInfo(checkpoint: string): Promise<ModelInfo> {
+async function loadedInfo(checkpoint: string, kvCacheTokens: number | null = null): Promise<ModelInfo> {
   const { model } = await resolveModelFile({
     ...from(checkpoint),
     dataDir: folder,
@@ -46,6 +48,7 @@ async function loadedInfo(checkpoint: string): Promise<ModelInfo> {
       gpu: 'off',
       gpuLayers: null,
       kvCacheType: 'f16',
+      kvCacheTokens,
     },
     () => {},
   )
@@ -60,6 +63,7 @@ const plan: typeof planAside = async (source, type) => plannedFile(await planCon
 describe('outlineCheckpoint', () => {
   it.each([
     ['a GGUF file', tiny],
+    ['one whose first layer has no attention', hybrid],
     ['a folder that is converted', SMALL_LLAMA],
   ])('tells of %s what its engine tells later, memory included', async (_name, checkpoint) => {
     const outline = await outlineCheckpoint(from(checkpoint), { maxSeqLen: null, plan })
@@ -69,6 +73,13 @@ describe('outlineCheckpoint', () => {
     expect(neededBytes(memoryNeed(outline, { maxBatchSize: 3, kvCacheType: 'f16', replicas: 1 }))).toBe(
       info.memoryBytes,
     )
+  })
+
+  it('counts the layers with attention only, whose KV cache has the tokens that are configured', async () => {
+    const { kvElementsPerToken } = await outlineCheckpoint(from(hybrid), { maxSeqLen: null })
+    const allLayers = await outlineCheckpoint(from(tiny), { maxSeqLen: null })
+    expect(kvElementsPerToken).toBe(allLayers.kvElementsPerToken / 2)
+    expect(await loadedInfo(hybrid, 1024)).toMatchObject({ kvCacheTokens: 1024, sharesKvCache: true })
   })
 })
 

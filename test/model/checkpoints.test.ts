@@ -194,7 +194,7 @@ describe('token ids after conversion', () => {
       throw new Error('no model has the tokenizer mistral')
     const api = loadLlama('off')
     const modelPath = await convert(reference)
-    const model = openModel(api, { modelPath, architecture: 'llama' }, () => {})
+    const model = openModel(api, { modelPath, architecture: 'llama', kvElementsPerToken: 0 }, () => {})
     const vocabulary = Vocabulary.read(api, { ...model, modelId: 'other', putsSpaceAtStart: false })
     const addedTexts = (tokenizer.json['added_tokens'] as { content: string }[]).map(({ content }) => content)
     const plain = tokenizer.cases.filter(

@@ -15,6 +15,17 @@ it.each([2 ** 63, -(2 ** 63), 2 ** 53 + 2, Number.MAX_SAFE_INTEGER])(
   },
 )
 
+it.each([0, 5e-324, 1e-310, 9.9e-6])(
+  'takes the likeliest token each time at temperature %d',
+  (temperature) => {
+    expect(toSampling({ ...PLAIN, temperature }).temperature).toBe(0)
+  },
+)
+
+it.each([1e-5, 0.01, 5])('keeps the temperature %d', (temperature) => {
+  expect(toSampling({ ...PLAIN, temperature }).temperature).toBe(temperature)
+})
+
 it.each([0, -7, 2 ** 52, null])('keeps the seed %j', (seed) => {
   expect(toSampling({ ...PLAIN, seed }).seed).toBe(seed)
 })

@@ -55,7 +55,7 @@ function checkBiases(given: unknown, context: z.RefinementCtx): unknown {
 
 export const samplingFields = ({ maxTemperature = 5 } = {}) => ({
   temperature: nullableWithDefault(number(0, maxTemperature), 1).describe(
-    '0 takes the likeliest token each time.',
+    '0 takes the likeliest token each time, and so does less than 0.00001.',
   ),
   top_k: nullableWithDefault(topK(), 0),
   top_p: nullableWithDefault(topP(), 1),
@@ -65,6 +65,9 @@ export const samplingFields = ({ maxTemperature = 5 } = {}) => ({
   frequency_penalty: nullableWithDefault(frequencyPenalty(), 0),
   logit_bias: nullableWithDefault(logitBias(), {}),
 })
+
+/** As in vLLM: what is below leaves no token but the likeliest, and divides its logits beyond what floats tell apart. */
+const MIN_TEMPERATURE = 1e-5
 
 interface SamplingBody {
   readonly temperature: number
@@ -82,7 +85,7 @@ interface SamplingBody {
 export function toSampling(body: SamplingBody): Sampling {
   const logitBias = Object.entries(body.logit_bias).map(([id, bias]) => [Number(id), bias] as const)
   return {
-    temperature: body.temperature,
+    temperature: body.temperature < MIN_TEMPERATURE ? 0 : body.temperature,
     topK: Math.max(body.top_k, 0),
     topP: body.top_p,
     repetitionPenalty: body.repetition_penalty === 0 ? 1 : body.repetition_penalty,

@@ -108,7 +108,8 @@ function checkSupported(config: JsonObject, traits: DecoderTraits): void {
   if (quantization !== undefined && quantization !== null && !isTaken) {
     throw unconvertible(config, 'its weights are already quantized; give the full-precision checkpoint')
   }
-  for (const [name, required] of Object.entries(requiredFlags)) {
+  // Some models that make vectors let a token see those behind it.
+  for (const [name, required] of Object.entries({ is_causal: true, ...requiredFlags })) {
     if (flagField(config, name, required) !== required) {
       throw unconvertible(config, `${quoted(name)} must be ${required}`)
     }

@@ -194,6 +194,8 @@ describe('what llama.cpp would compute differently is refused', () => {
     ['Qwen3', { rope_scaling: { rope_type: 'llama3', factor: 2 } }, 'but is "llama3"'],
     ['Qwen3', { attention_bias: true }, '"attention_bias" must be false'],
     ['Phi3', { attention_bias: true }, '"attention_bias" must be false'],
+    ['Qwen2', { is_causal: false }, '"is_causal" must be true'],
+    ['Llama', { is_causal: false }, '"is_causal" must be true'],
     ['Gemma3', { use_bidirectional_attention: true }, '"use_bidirectional_attention" must be false'],
     ['Gemma3', { attn_logit_softcapping: 50 }, '"attn_logit_softcapping" is not known'],
     ['Gemma2', { attn_logit_softcapping: null }, '"attn_logit_softcapping" must be a number above 0'],

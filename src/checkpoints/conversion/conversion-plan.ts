@@ -18,6 +18,7 @@ import { GGML_TYPES, gguf, type GgufMetadata, type GgufTensor, mostCommonType } 
 import { type GgufLayout, layoutGguf } from '../gguf/gguf-writer.ts'
 import { generalMetadata } from './general-metadata.ts'
 import { findScales, scalesName } from './int8-rows.ts'
+import { readPooling } from './sentence-modules.ts'
 import { planArchitecture } from '../architectures/hf-architectures.ts'
 import { matryoshkaMetadata, poolingMetadata } from '../architectures/pooling.ts'
 import { tokenizerMetadata } from '../tokenizers/hf-tokenizer.ts'
@@ -117,7 +118,7 @@ export async function planConversion(source: HfFiles, tensorType: TensorType): P
     ...generalMetadata({ ...files, architecture: architecture.ggufName }, tensors),
     ...architecture.metadata,
     ...matryoshkaMetadata(config),
-    ...poolingMetadata(architecture, await readOptionalJsonObject(source.poolingConfigPath)),
+    ...poolingMetadata(architecture, await readPooling(architecture, source)),
     ...tokenizerMetadata(files, architecture.vocabSize, architecture.isEncoder),
   ])
   return { ...layoutGguf(metadata, tensors), leftOut: leftOutTensors(whole, architecture) }

@@ -180,3 +180,11 @@ export function numberValue(metadata: GgufMetadata, key: string): number | null 
     return null
   return Number(value.value)
 }
+
+/** The same of a list of numbers, each of them. */
+export function numbersValue(metadata: GgufMetadata, key: string): number | readonly number[] | null {
+  const value = metadata.get(key)
+  if (value?.type !== 'array') return numberValue(metadata, key)
+  if (value.itemType === 'string' || value.itemType === 'bool') return null
+  return Array.from<number | bigint, number>(value.items, Number)
+}

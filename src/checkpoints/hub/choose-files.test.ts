@@ -39,3 +39,14 @@ describe('the tokenizer of a model', () => {
     ])
   })
 })
+
+it('are those of sentence-transformers that say how vectors are made', () => {
+  const names = [
+    ...['1_Pooling/config.json', '2_Dense/config.json', 'config.json', 'model.safetensors', 'modules.json'],
+    ...['onnx/1_Pooling/config.json', '3_WeightedPooling/config.json', 'tokenizer.json'],
+  ]
+  expect(chooseFiles(reference(), names).others).toEqual([
+    ...['1_Pooling/config.json', '3_WeightedPooling/config.json', 'config.json', 'modules.json'],
+    'tokenizer.json',
+  ])
+})

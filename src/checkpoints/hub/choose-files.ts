@@ -26,8 +26,10 @@ const COMPANIONS = new Set([
   'merges.txt',
   'chat_template.jinja',
   'chat_template.json',
-  '1_Pooling/config.json',
+  'modules.json',
 ])
+/** As sentence-transformers names its folder. */
+const POOLING_CONFIG = /^[^/]*Pooling\/config\.json$/
 const INDEX_FILE = 'model.safetensors.index.json'
 const TEKKEN_FILE = 'tekken.json'
 const SPLIT = /-(?<part>\d{5})-of-(?<count>\d{5})\.gguf$/
@@ -60,7 +62,8 @@ export function chooseFiles(
   if (isAdapter) return chooseAdapter(repo, { names: sound, ggufs })
   // As large as the usual one, and read only where that is missing.
   const needsTekken = !sound.includes('tokenizer.json')
-  const others = sound.filter((name) => COMPANIONS.has(name) || (needsTekken && name === TEKKEN_FILE)).sort()
+  const isCompanion = (name: string) => COMPANIONS.has(name) || POOLING_CONFIG.test(name)
+  const others = sound.filter((name) => isCompanion(name) || (needsTekken && name === TEKKEN_FILE)).sort()
   refuseAdapter(repo, sound)
   if (sound.includes(INDEX_FILE)) return { opened: INDEX_FILE, weights: null, others }
   const safetensors = sound.filter(

@@ -8,17 +8,22 @@ import {
   isCased,
   TOKENIZER_KEYS,
 } from '../../checkpoints/tokenizers/tokenizer-keys.ts'
+import { kvElementsPerToken } from '../../checkpoints/memory/kv-elements.ts'
 import { StartError } from '../../core/errors.ts'
 import { ADD_BOS_KEY, PRE_TOKENIZER_KEY } from './tokenizing/tokenizer-choice.ts'
-import { type Bindings, viewInt8 } from './ffi/bindings.ts'
+import { type Bindings, viewInt32, viewInt8 } from './ffi/bindings.ts'
 import type { Pointer } from './ffi/structs.ts'
+import { LONG_FACTORS, type RopeContexts, ropeContextKeys } from './rope-factors.ts'
 
 const MAGIC = 'GGUF'
+const UINT32_TYPE = 4
 const BOOL_TYPE = 7
 const STRING_TYPE = 8
 const ARRAY_TYPE = 9
 /** Unsigned and signed ones. */
 const BYTE_TYPES: readonly number[] = [0, 1]
+/** The same of four bytes, which llama.cpp takes for sizes. */
+const WORD_TYPES: readonly number[] = [UINT32_TYPE, 5]
 const CHARACTER_MAP_KEY = 'tokenizer.ggml.precompiled_charsmap'
 const SPLIT_NAME = /-00001-of-(\d{5})\.gguf$/
 
@@ -34,6 +39,10 @@ export interface GgufSummary {
   readonly casedWords: CasedPreTokenizer | null
   /** Whether it says that a text begins with a token of its own, or that it does not. */
   readonly saysBos: boolean
+  /** Of two sets of rotary factors; null for other models. */
+  readonly ropeContexts: RopeContexts | null
+  /** Elements of KV cache per token of a sequence, all layers. */
+  readonly kvElementsPerToken: number
 }
 
 /** @throws StartError saying what is wrong with the file. */
@@ -52,13 +61,16 @@ export function checkGguf(api: Bindings, modelPath: string): GgufSummary {
         1,
       )
     }
+    const architecture = readArchitecture(api, header, modelPath)
     return {
-      architecture: readArchitecture(api, header, modelPath),
+      architecture,
       fileBytes: splitBytes(modelPath, firstBytes),
       characterMap: readCharacterMap(api, header, modelPath),
       casedWords: readCasedWords(api, header),
       saysBos: api.ggufFindKey(header, ADD_BOS_KEY) >= 0,
+      ropeContexts: readRopeContexts(api, header, architecture),
       putsSpaceAtStart: readFlag(api, header, TOKENIZER_KEYS.spaceAtStart),
+      kvElementsPerToken: kvElementsPerToken((name) => readNumbers(api, header, `${architecture}.${name}`)),
     }
   } finally {
     api.ggufFree(header)
@@ -130,6 +142,29 @@ function readCasedWords(api: Bindings, header: Pointer): CasedPreTokenizer | nul
   if (key < 0 || api.ggufKeyType(header, key) !== STRING_TYPE) return null
   const pre = api.ggufString(header, key)
   return isCased(pre) ? pre : null
+}
+
+function readRopeContexts(api: Bindings, header: Pointer, architecture: string): RopeContexts | null {
+  if (api.ggufFindTensor(header, LONG_FACTORS) < 0) return null
+  const { original, trained } = ropeContextKeys(architecture)
+  return {
+    original: [original, readNumber(api, header, original)],
+    trained: [trained, readNumber(api, header, trained)],
+  }
+}
+
+function readNumber(api: Bindings, header: Pointer, name: string): number | null {
+  const key = api.ggufFindKey(header, name)
+  if (key < 0 || api.ggufKeyType(header, key) !== UINT32_TYPE) return null
+  return api.ggufUint32(header, key)
+}
+
+/** Also of a list: a number for each layer. */
+function readNumbers(api: Bindings, header: Pointer, name: string): number | readonly number[] | null {
+  const key = api.ggufFindKey(header, name)
+  if (key < 0 || api.ggufKeyType(header, key) !== ARRAY_TYPE) return readNumber(api, header, name)
+  if (!WORD_TYPES.includes(api.ggufArrayType(header, key))) return null
+  return Array.from(viewInt32(api.ggufArray(header, key), api.ggufArrayLength(header, key)))
 }
 
 function readFlag(api: Bindings, header: Pointer, name: string): boolean {

@@ -11,6 +11,7 @@ import { type Bindings, withDevices, withProgressCallback } from './ffi/bindings
 import { LLAMA_VERSION } from './ffi/libraries.ts'
 import { withMetadataOverrides } from './metadata-overrides.ts'
 import type { Pointer } from './ffi/structs.ts'
+import { type RopeContexts, shortFactorOverrides } from './rope-factors.ts'
 import {
   ADD_SPACE_KEY,
   casedOverrides,
@@ -30,10 +31,17 @@ const FILE_TYPE = /\b((?:BF|F|Q|IQ|TQ|MXFP|NVFP)\d\w*)(?: - (Small|Medium|Large)
 
 export type Model = ReturnType<typeof describe>
 
-export interface ModelOptions extends Pick<RunnerOptions, 'modelPath' | 'metadataOverrides'> {
+export interface ModelOptions extends Pick<
+  RunnerOptions,
+  'modelPath' | 'metadataOverrides' | 'kvCacheTokens'
+> {
+  /** @default unknown: llama.cpp chooses between two sets of rotary factors */
+  readonly maxSeqLen?: number | null
   /** @default all of it is in the machine's memory */
   readonly plan?: LoadPlan | null
   readonly architecture: string
+  /** Elements of KV cache per token of a sequence, all layers. */
+  readonly kvElementsPerToken: number
   /** Of an encoder with a Unigram tokenizer, whose text our own tokenizer reads; without it llama.cpp does. */
   readonly characterMap?: Uint8Array | null
   /** Whether our engine puts the space in front of a text. @default llama.cpp does what the file says */
@@ -42,6 +50,8 @@ export interface ModelOptions extends Pick<RunnerOptions, 'modelPath' | 'metadat
   readonly casedWords?: CasedPreTokenizer | null
   /** Whether the file says that a text begins with a token of its own, or not. @default true */
   readonly saysBos?: boolean
+  /** Of two sets of rotary factors. @default llama.cpp chooses between them */
+  readonly ropeContexts?: RopeContexts | null
 }
 
 /** @throws StartError when llama.cpp does not take the file, and has printed why on stderr, or a GPU has no room for it. */
@@ -97,7 +107,12 @@ function loadFile(api: Bindings, options: ModelOptions, onProgress: LoadProgress
 
 function overridesOf(options: ModelOptions): MetadataOverride[] {
   const { metadataOverrides = [], putsSpaceAtStart = false, casedWords = null, saysBos = true } = options
+  const { ropeContexts = null, maxSeqLen } = options
   return [
+    // llama.cpp takes the first of a key.
+    ...(ropeContexts === null || maxSeqLen === undefined
+      ? []
+      : shortFactorOverrides(ropeContexts, { ...options, maxSeqLen })),
     ...metadataOverrides,
     ...(putsSpaceAtStart ? [NO_SPACE_IN_FRONT] : []),
     ...(casedWords === null ? [] : casedOverrides(saysBos, casedWords)),
@@ -105,7 +120,7 @@ function overridesOf(options: ModelOptions): MetadataOverride[] {
 }
 
 function describe(api: Bindings, handle: Pointer, options: ModelOptions) {
-  const { modelPath, architecture } = options
+  const { modelPath, architecture, kvElementsPerToken } = options
   const vocab = api.modelVocab(handle)
   const vocabType = api.vocabType(vocab)
   const [keySize, valueSize] = readHeadSizes(api, handle, architecture)
@@ -136,8 +151,7 @@ function describe(api: Bindings, handle: Pointer, options: ModelOptions) {
     toolTemplate: api.modelChatTemplate(handle, 'tool_use'),
     /** Whether a sequence's state is more than a KV cache, and so cannot be cut back to a prefix. */
     isRecurrent: api.modelIsRecurrent(handle) || api.modelIsHybrid(handle),
-    /** Elements of KV cache per token of a sequence, all layers. */
-    kvElementsPerToken: api.modelLayers(handle) * api.modelKvHeads(handle) * (keySize + valueSize),
+    kvElementsPerToken,
     /** Elements of them in one attention head's key, and in its value. */
     kvHeadSizes: [keySize, valueSize],
     close: () => api.modelFree(handle),

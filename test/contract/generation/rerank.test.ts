@@ -1,5 +1,6 @@
 /** `POST /v1/rerank`: its shape, its errors and what it counts. The scores of real models are in e2e. */
 import { describe, expect, it } from 'vitest'
+import type { RankedPair } from '../../../src/protocol/model-info.ts'
 import { EMBEDDING, VectorEngine } from '../../support/engines/vector-engine.ts'
 import { createTestApp } from '../../support/servers/test-app.ts'
 
@@ -41,6 +42,45 @@ describe('POST /v1/rerank', () => {
     const { results } = answer.json()
     expect(results).toEqual([{ index: 1, relevance_score: sigmoid(1), document: { text: 'bc' } }])
     expect((await post(URL, { ...body, top_n: 9 })).json().results).toHaveLength(2)
+  })
+
+  describe('with a template of the model', () => {
+    const TEMPLATE = { before: '<s><Q>: ', between: '\n', after: '</s>', addSpecial: false }
+    const specialTexts = ['<s>', '</s>', '<Q>', '<sep>']
+
+    async function promptOf(query: string, document: string, pair: RankedPair = TEMPLATE) {
+      const embedding = { ...EMBEDDING, pooling: 'rank', pair } as const
+      const engine = new VectorEngine({ embedding, specialTexts })
+      await createTestApp({ engine }).post(URL, { query, documents: [document] })
+      return engine.embedded[0]?.prompts[0]
+    }
+
+    it('tokenizes it whole, filled with both texts', async () => {
+      const pieces = ['<s><Q>: a < b\n<c</s>']
+      expect(await promptOf('a < b', '<c')).toEqual({ pieces, addSpecial: false })
+    })
+
+    it('cuts it where the texts would form special tokens, alone or with what stands around them', async () => {
+      const pieces = ['<s><Q>: a<', '/s>🙂\nb<', 's></s>']
+      expect(await promptOf('a</s>🙂', 'b<s>')).toEqual({ pieces, addSpecial: false })
+      expect(await promptOf('a', '<sep><sep><')).toMatchObject({
+        pieces: ['<s><Q>: a\n<', 'sep><', 'sep><</s>'],
+      })
+      expect(await promptOf('s>', '<s', { ...TEMPLATE, before: '<s>is <', after: 'ep>' })).toMatchObject({
+        pieces: ['<s>is <', 's>\n<', 'sep>'],
+      })
+    })
+
+    it('takes the probability of the model as it is', async () => {
+      const pair = { ...TEMPLATE, before: '', after: '', isProbability: true }
+      const embedding = { ...EMBEDDING, pooling: 'rank', pair } as const
+      const { post } = createTestApp({ engine: new VectorEngine({ embedding }) })
+      const { results } = (await post(URL, { query: 'q', documents: ['a', 'b'] })).json()
+      expect(results).toEqual([
+        { index: 1, relevance_score: 1 },
+        { index: 0, relevance_score: 0 },
+      ])
+    })
   })
 
   it('refuses a query that would be read with too many documents', async () => {

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { openLlamaRunner } from '../../../src/engines/llamacpp/open-runner.ts'
 import { InProcessEngine } from '../../../src/engines/process/step-loop/in-process-engine.ts'
 import type { EngineEvent } from '../../../src/protocol/engine-events.ts'
+import type { RunnerOptions } from '../../../src/protocol/runner-options.ts'
 import { GREEDY } from '../../../src/scheduler/sequence.ts'
 import { type SmallLlama, openSmallLlama } from '../../support/engines/small-llama.ts'
 import { writeTinyModel } from '../../support/engines/llamacpp-tiny-model.ts'
@@ -20,11 +21,16 @@ type OpenModel = Pick<SmallLlama, 'runner' | 'engine' | 'close'>
 
 const openDemo = (): Promise<OpenModel> => openSmallLlama({ maxBatchSize: SLOTS, prefixCacheBytes: 1e9 })
 
-async function openRecurrent(): Promise<OpenModel> {
+const openRecurrent = (): Promise<OpenModel> => openTiny('mamba')
+
+/** Some of its layers have a KV cache, here one that its slots share, and the others a state of fixed size. */
+const openHybrid = (): Promise<OpenModel> => openTiny('lfm2', { kvCacheTokens: 1024 })
+
+async function openTiny(architecture: string, room: Partial<RunnerOptions> = {}): Promise<OpenModel> {
   const folder = await mkdtemp(path.join(tmpdir(), 'sluice-test-'))
-  const modelPath = path.join(folder, 'mamba.gguf')
-  writeTinyModel(modelPath, { architecture: 'mamba' })
-  const sizes = { maxBatchSize: SLOTS, maxSeqLen: 1024, prefixCacheBytes: 1e9, threads: 1 }
+  const modelPath = path.join(folder, 'model.gguf')
+  writeTinyModel(modelPath, { architecture })
+  const sizes = { maxBatchSize: SLOTS, maxSeqLen: 1024, prefixCacheBytes: 1e9, threads: 1, ...room }
   const device = { gpu: 'off', gpuLayers: null, kvCacheType: 'f32' } as const
   const runner = await openLlamaRunner({ modelId: 'tiny', modelPath, ...sizes, ...device }, () => {})
   const engine = new InProcessEngine({ runner })
@@ -59,6 +65,7 @@ async function speak(engine: SmallLlama['engine'], promptTokenIds: Int32Array) {
 describe.each([
   ['of attention', openDemo],
   ['that is recurrent', openRecurrent],
+  ['that is so in some layers', openHybrid],
 ] as const)('conversations with a model %s that take turns in fewer slots', (_, open) => {
   const model = shared(async () => {
     const opened = await open()

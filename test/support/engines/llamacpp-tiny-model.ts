@@ -10,13 +10,14 @@ const FEED_FORWARD = 128
 const HEADS = 4
 const KV_HEADS = 2
 const LAYERS = 2
-/** Of Mamba. */
+/** Of Mamba; of LFM2 too. */
 const CONVOLUTION = 4
 const INNER = 128
 const STATE = 8
 const STEP_RANK = 4
 const ALIGNMENT = 32
 const CONTEXT_TOKENS = 1024
+const RANK_POOLING = 4
 
 const TYPE = { u32: 4, i32: 5, f32: 6, bool: 7, string: 8, array: 9 } as const
 const TOKEN_TYPE = { normal: 1, unknown: 2, control: 3, byte: 6 } as const
@@ -38,7 +39,7 @@ interface Vocabulary {
 export interface TinyModelOptions {
   /** Byte-level BPE, or SentencePiece, which puts a space in front of a text. */
   readonly vocabulary?: 'bpe' | 'spm'
-  /** Another name for the same tensors, or `mamba`, which is recurrent and has its own. */
+  /** Another name for the same tensors, or one that has its own: `mamba` is recurrent, `lfm2` in its first layer only, `qwen3` is not. */
   readonly architecture?: string
   /** Whether the file names a token to begin a text with. @default true */
   readonly hasBos?: boolean
@@ -47,6 +48,8 @@ export interface TinyModelOptions {
    * models whose texts cannot be mistaken for one another's.
    */
   readonly alphabet?: string
+  /** Makes it one that ranks documents: the classes into which it sorts texts, and its template for them. */
+  readonly ranks?: { readonly labels: readonly string[]; readonly template: string }
 }
 
 /** Texts that both vocabularies hold as control tokens. */
@@ -55,7 +58,7 @@ export const EOS_TEXT = '</s>'
 
 export function writeTinyModel(path: string, options: TinyModelOptions = {}): void {
   const vocabulary = options.vocabulary === 'spm' ? spmVocabulary() : bpeVocabulary()
-  const tensors = createTensors(vocabulary.tokens.length, options.architecture === 'mamba')
+  const tensors = createTensors(vocabulary.tokens.length, options)
   if (options.alphabet !== undefined) restrictOutput(tensors, options.alphabet)
   const metadata = createMetadata(vocabulary, options)
   const infos: Buffer[] = []
@@ -82,7 +85,7 @@ export function writeTinyModel(path: string, options: TinyModelOptions = {}): vo
 
 function createMetadata(
   vocabulary: Vocabulary,
-  { architecture = 'llama', hasBos = true }: TinyModelOptions,
+  { architecture = 'llama', hasBos = true, ranks }: TinyModelOptions,
 ): Buffer[] {
   const key = (name: string) => `${architecture}.${name}`
   const { tokens } = vocabulary
@@ -94,7 +97,10 @@ function createMetadata(
     pair(key('block_count'), TYPE.u32, u32(LAYERS)),
     pair(key('feed_forward_length'), TYPE.u32, u32(FEED_FORWARD)),
     pair(key('attention.head_count'), TYPE.u32, u32(HEADS)),
-    pair(key('attention.head_count_kv'), TYPE.u32, u32(KV_HEADS)),
+    architecture === 'lfm2'
+      ? array(key('attention.head_count_kv'), TYPE.u32, [u32(0), u32(KV_HEADS)])
+      : pair(key('attention.head_count_kv'), TYPE.u32, u32(KV_HEADS)),
+    pair(key('shortconv.l_cache'), TYPE.u32, u32(CONVOLUTION)),
     pair(key('attention.layer_norm_rms_epsilon'), TYPE.f32, f32(1e-5)),
     pair(key('ssm.conv_kernel'), TYPE.u32, u32(CONVOLUTION)),
     pair(key('ssm.inner_size'), TYPE.u32, u32(INNER)),
@@ -122,6 +128,13 @@ function createMetadata(
     pair('tokenizer.ggml.eos_token_id', TYPE.u32, u32(vocabulary.eosId)),
     pair('tokenizer.ggml.add_bos_token', TYPE.bool, Buffer.of(hasBos ? 1 : 0)),
     pair('tokenizer.chat_template', TYPE.string, string('{{ messages[0].content }}')),
+    ...(ranks === undefined
+      ? []
+      : [
+          pair(key('pooling_type'), TYPE.u32, u32(RANK_POOLING)),
+          array(key('classifier.output_labels'), TYPE.string, ranks.labels.map(string)),
+          pair('tokenizer.chat_template.rerank', TYPE.string, string(ranks.template)),
+        ]),
     pair('tokenizer.chat_template.tool_use', TYPE.string, string('{{ tools }}')),
   ]
 }
@@ -164,7 +177,7 @@ function byteAlphabet(): string[] {
   return Array.from({ length: 256 }, (_, byte) => String.fromCodePoint(isPrintable(byte) ? byte : next++))
 }
 
-function createTensors(vocabSize: number, isMamba: boolean) {
+function createTensors(vocabSize: number, { architecture = 'llama', ranks }: TinyModelOptions) {
   const random = createGaussian()
   const tensor = (name: string, shape: number[], scale: number) => ({
     name,
@@ -190,23 +203,44 @@ function createTensors(vocabSize: number, isMamba: boolean) {
     filled(`blk.${i}.ssm_d`, [INNER], 1),
     tensor(`blk.${i}.ssm_out.weight`, [INNER, EMBEDDING], 0.3),
   ]
+  const feedForward = (i: number) => [
+    ones(`blk.${i}.ffn_norm.weight`),
+    tensor(`blk.${i}.ffn_gate.weight`, [EMBEDDING, FEED_FORWARD], 0.2),
+    tensor(`blk.${i}.ffn_up.weight`, [EMBEDDING, FEED_FORWARD], 0.2),
+    tensor(`blk.${i}.ffn_down.weight`, [FEED_FORWARD, EMBEDDING], 0.2),
+  ]
   const attentionLayer = (i: number) => [
     ones(`blk.${i}.attn_norm.weight`),
     tensor(`blk.${i}.attn_q.weight`, [EMBEDDING, EMBEDDING], 0.3),
     tensor(`blk.${i}.attn_k.weight`, [EMBEDDING, kvSize], 0.3),
     tensor(`blk.${i}.attn_v.weight`, [EMBEDDING, kvSize], 0.3),
     tensor(`blk.${i}.attn_output.weight`, [EMBEDDING, EMBEDDING], 0.3),
-    ones(`blk.${i}.ffn_norm.weight`),
-    tensor(`blk.${i}.ffn_gate.weight`, [EMBEDDING, FEED_FORWARD], 0.2),
-    tensor(`blk.${i}.ffn_up.weight`, [EMBEDDING, FEED_FORWARD], 0.2),
-    tensor(`blk.${i}.ffn_down.weight`, [FEED_FORWARD, EMBEDDING], 0.2),
+    ...feedForward(i),
   ]
-  const layers = Array.from({ length: LAYERS }, (_, i) => (isMamba ? mambaLayer(i) : attentionLayer(i)))
+  const normedAttentionLayer = (i: number) => [
+    ...attentionLayer(i),
+    filled(`blk.${i}.attn_q_norm.weight`, [EMBEDDING / HEADS], 1),
+    filled(`blk.${i}.attn_k_norm.weight`, [EMBEDDING / HEADS], 1),
+  ]
+  const convolutionLayer = (i: number) => [
+    ones(`blk.${i}.attn_norm.weight`),
+    tensor(`blk.${i}.shortconv.conv.weight`, [CONVOLUTION, EMBEDDING], 0.5),
+    tensor(`blk.${i}.shortconv.in_proj.weight`, [EMBEDDING, 3 * EMBEDDING], 0.3),
+    tensor(`blk.${i}.shortconv.out_proj.weight`, [EMBEDDING, EMBEDDING], 0.3),
+    ...feedForward(i),
+  ]
+  const layers: Record<string, (typeof attentionLayer)[]> = {
+    mamba: [mambaLayer],
+    lfm2: [convolutionLayer, normedAttentionLayer],
+    qwen3: [normedAttentionLayer],
+  }
+  const kinds = layers[architecture] ?? [attentionLayer]
   return [
     tensor('token_embd.weight', [EMBEDDING, vocabSize], 1),
-    ...layers.flat(),
-    ones('output_norm.weight'),
+    ...Array.from({ length: LAYERS }, (_, i) => kinds[i % kinds.length]?.(i) ?? []).flat(),
+    ones(architecture === 'lfm2' ? 'token_embd_norm.weight' : 'output_norm.weight'),
     tensor('output.weight', [EMBEDDING, vocabSize], 0.4),
+    ...(ranks === undefined ? [] : [tensor('cls.output.weight', [EMBEDDING, ranks.labels.length], 0.4)]),
   ]
 }
 

@@ -66,8 +66,8 @@ export function openDraftWeights(
   api: Bindings,
   { target, targetId, onProgress, ...options }: DraftWeightsOptions,
 ): Model {
-  const { architecture } = checkGguf(api, options.modelPath)
-  const weights = openModel(api, { ...options, architecture, plan: null }, onProgress)
+  const { architecture, kvElementsPerToken } = checkGguf(api, options.modelPath)
+  const weights = openModel(api, { ...options, architecture, kvElementsPerToken, plan: null }, onProgress)
   try {
     const [model, draft] = [
       { ...target, name: targetId },

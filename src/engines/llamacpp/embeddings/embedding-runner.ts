@@ -27,6 +27,10 @@ import { PooledContext } from './pooled-context.ts'
 
 /** Texts of one batch; more of them would not be faster, since a batch of short ones is full of tokens before. */
 const MAX_TEXTS = 64
+/** Of which llama.cpp makes probabilities of the classes: those of one class would always be 1. */
+const JUDGING_ARCHITECTURE = 'qwen3'
+/** Qwen3-Reranker's, as llama.cpp's converter names them. */
+const JUDGEMENTS = ['yes', 'no']
 const WARM_UP_TOKEN_IDS = Int32Array.of(0, 0, 0)
 
 /**
@@ -68,8 +72,9 @@ interface OpenedModel {
 
 function openOnce(api: Bindings, { options, summary, plan, onProgress }: OpenWork): OpenedModel {
   const { modelPath, embedding } = options
-  const { architecture, characterMap } = summary
-  const model = openModel(api, { ...options, architecture, characterMap, plan }, onProgress)
+  const { architecture, characterMap, kvElementsPerToken } = summary
+  const modelOptions = { ...options, architecture, characterMap, kvElementsPerToken, plan }
+  const model = openModel(api, modelOptions, onProgress)
   try {
     const maxSeqLen = embeddedSeqLen(options.maxSeqLen, model.trainContextTokens)
     const need = memoryNeed({ ...model, maxSeqLen, embedding }, options)
@@ -92,15 +97,21 @@ function openOnce(api: Bindings, { options, summary, plan, onProgress }: OpenWor
   }
 }
 
-/** As llama.cpp computes it. @throws StartError for a classifier of several labels, which gives no score */
-function vectorSize(api: Bindings, { handle, path }: Model, { pooling }: EmbeddingInfo): number {
+/** As llama.cpp computes it. @throws StartError for a classifier whose first output is no score */
+function vectorSize(
+  api: Bindings,
+  { handle, path, architecture }: Model,
+  { pooling }: EmbeddingInfo,
+): number {
   if (pooling !== 'rank') return api.modelEmbeddingOut(handle)
-  const labels = api.modelClassifierOutputs(handle)
-  if (labels === 1) return labels
-  throw new StartError(
-    `'${path}' cannot be served: it sorts texts into ${labels} classes, and gives no score.`,
-    1,
-  )
+  const outputs = api.modelClassifierOutputs(handle)
+  const judges = architecture === JUDGING_ARCHITECTURE
+  const labels = Array.from({ length: outputs }, (_, index) => api.modelClassifierLabel(handle, index))
+  if (judges ? labels.join() === JUDGEMENTS.join() : outputs === 1) return outputs
+  const why = judges
+    ? 'reranking models of its architecture have the classes "yes" and "no"'
+    : `it sorts texts into ${outputs} classes, and gives no score`
+  throw new StartError(`'${path}' cannot be served: ${why}.`, 1)
 }
 
 interface LlamaEmbeddingOptions extends BaseRunnerOptions {
@@ -157,12 +168,14 @@ class LlamaEmbeddingRunner extends BaseRunner implements EmbeddingRunner {
 }
 
 /** As llama-server: by the model's template for it, or with what its tokenizer puts between two texts. */
-function rankedPair(api: Bindings, { handle }: Model, { pairSeparator }: Vocabulary): RankedPair {
+function rankedPair(api: Bindings, model: Model, { pairSeparator }: Vocabulary): RankedPair {
+  const { handle, architecture } = model
+  const output = { ...(architecture === JUDGING_ARCHITECTURE && { isProbability: true }) }
   const template = api.modelChatTemplate(handle, 'rerank')
   const [, before = '', between = '', after = ''] =
     /^([^]*)\{query\}([^]*)\{document\}([^]*)$/.exec(template ?? '') ?? []
-  if (between !== '') return { before, between, after, addSpecial: false }
-  return { before: '', between: pairSeparator, after: '', addSpecial: true }
+  if (between !== '') return { before, between, after, addSpecial: false, ...output }
+  return { before: '', between: pairSeparator, after: '', addSpecial: true, ...output }
 }
 
 /** In place. A vector of zeros stays one. */

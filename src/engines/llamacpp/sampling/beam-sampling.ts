@@ -9,7 +9,7 @@ import type { BeamChoice } from '../../../protocol/model-runner.ts'
 import { keepAtLeast, keepHeaviest, keepTop, largestWeight, weigh, type Candidates } from './candidates.ts'
 import { fastExp } from './fast-exp.ts'
 import { LogitAdjustments, type LateTokens } from './logit-adjustments.ts'
-import { logSumOfExp } from './logprobs.ts'
+import { logSoftmaxOf } from './logprobs.ts'
 import { createRandom, type Random } from './random.ts'
 
 /** A beam must have another way to go on when its likeliest token ends it. */
@@ -65,8 +65,8 @@ export class BeamSampler {
 
   /** Bias and penalties fall on log-probabilities, and what they change is not normalised again. */
   #adjust({ tokenIds }: RankedBeam, logits: Float32Array): void {
-    const logSum = logSumOfExp(logits, 1)
-    for (let i = 0; i < logits.length; i++) logits[i] = (logits[i] as number) - logSum
+    const logSoftmax = logSoftmaxOf(logits, 1)
+    for (let i = 0; i < logits.length; i++) logits[i] = logSoftmax(logits[i] as number)
     this.#adjustments?.withText(tokenIds).apply(logits)
   }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createCandidates, keepHeaviest, keepTop, type Candidates } from './candidates.ts'
+import { createCandidates, keepHeaviest, keepTop, weigh, type Candidates } from './candidates.ts'
 import { createRandom } from './random.ts'
 
 const idsOf = ({ ids, count }: Candidates) => [...ids.subarray(0, count)].sort((a, b) => a - b)
@@ -78,4 +78,16 @@ describe('keepHeaviest', () => {
     expect(keepHeaviest(candidates, sum, 0.5 * sum)).toBe(4)
     expect(candidates.count).toBe(4)
   })
+})
+
+describe('weigh', () => {
+  it.each([1e-5, 1e-300, 1e-310, Number.MIN_VALUE])(
+    'leaves only the largest at temperature %d',
+    (temperature) => {
+      const candidates = createCandidates(4)
+      keepTop(candidates, Float32Array.of(2, 3, 3, -Infinity), 4)
+      expect(weigh(candidates, temperature)).toBe(2)
+      expect([...candidates.weights]).toEqual([0, 1, 1, 0])
+    },
+  )
 })

@@ -200,12 +200,17 @@ function keepFrom(candidates: Candidates, lightest: number, equals: number): num
   return sum
 }
 
+/** What a difference between logits is multiplied by; finite, so that no difference stays none. */
+export function inverseOf(temperature: number): number {
+  return Math.min(1 / temperature, Number.MAX_VALUE)
+}
+
 /** Turns logits into weights relative to the largest; returns their sum. */
 export function weigh(candidates: Candidates, temperature: number): number {
   const { weights, count } = candidates
   const largest = largestWeight(candidates)
   checkFinite(largest)
-  const inverse = 1 / temperature
+  const inverse = inverseOf(temperature)
   let sum = 0
   for (let i = 0; i < count; i++) {
     const weight = fastExp(((weights[i] as number) - largest) * inverse)

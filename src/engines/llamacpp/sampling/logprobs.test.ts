@@ -66,6 +66,22 @@ describe('log probabilities', () => {
     expect(measure([0, -1000], 1, { temperature: 0.01 }).logprob).toBe(-9999)
   })
 
+  it.each([1e-5, 1e-300, Number.MIN_VALUE])('are exact at temperature %d', (temperature) => {
+    const { top } = measure([7.25, 7.25, 7], 0, { top: 2, temperature })
+    for (const { logprob } of top) expect(logprob).toBeCloseTo(-Math.LN2, 9)
+  })
+
+  it('are exact where a penalty near 0 has made logits as large as a float can be', () => {
+    const logits = [1, 2, 3]
+    for (const temperature of [0, 0.7, 1, 1.3]) {
+      const row = Float32Array.from(logits)
+      const sampling = { ...PLAIN, temperature, repetitionPenalty: Number.MIN_VALUE }
+      const tokenId = new Sampler(sampling, Int32Array.of(0, 1)).sample(row, createCandidates(3))
+      const { logprob } = new LogprobMeter(0, temperature).measure(row, tokenId, createCandidates(3))
+      expect(logprob).toBeCloseTo(-Math.LN2, 9)
+    }
+  })
+
   it('are those after bias and penalties, and before top_k, top_p and min_p', () => {
     const logits = [2, 1.5, 1, 0.5, -1]
     const sampling: Sampling = {

@@ -4,7 +4,7 @@
  * row is divided by nothing. Called by the runner for sequences that ask; one pass over the row, and one more for the likeliest.
  */
 import type { SampledLogprob } from '../../../protocol/model-runner.ts'
-import { findLargest, keepTop, type Candidates } from './candidates.ts'
+import { findLargest, inverseOf, keepTop, type Candidates } from './candidates.ts'
 import { fastExp } from './fast-exp.ts'
 
 /** Instead of less, as OpenAI does; JSON has no infinity. */
@@ -24,8 +24,8 @@ export class LogprobMeter {
 
   /** @param logits as `Sampler.sample` leaves them */
   measure(logits: Float32Array, tokenId: number, scratch: Candidates): SampledLogprob {
-    const logSum = logSumOfExp(logits, this.#temperature)
-    const logprobOf = (logit: number): number => Math.max(logit / this.#temperature - logSum, MIN_LOGPROB)
+    const logSoftmax = logSoftmaxOf(logits, this.#temperature)
+    const logprobOf = (logit: number): number => Math.max(logSoftmax(logit), MIN_LOGPROB)
     return {
       logprob: logprobOf(logits[tokenId] as number),
       top: this.#likeliest(logits, scratch)
@@ -42,15 +42,16 @@ export class LogprobMeter {
   }
 }
 
-/** Logarithm of the sum by which a softmax divides. */
-export function logSumOfExp(logits: Float32Array, temperature: number): number {
+/** The log-softmax of each logit of a row. Differences between logits keep the digits that large logits would cost. */
+export function logSoftmaxOf(logits: Float32Array, temperature: number): (logit: number) => number {
   const largest = logits[findLargest(logits)] as number
-  const inverse = 1 / temperature
+  const inverse = inverseOf(temperature)
   let sum = 0
   for (let start = 0; start < logits.length; start += SLICE_TOKENS) {
     sum += sumOfExp(logits.subarray(start, start + SLICE_TOKENS), largest, inverse)
   }
-  return largest * inverse + Math.log(sum)
+  const logSum = Math.log(sum)
+  return (logit) => (logit - largest) * inverse - logSum
 }
 
 function sumOfExp(logits: Float32Array, largest: number, inverse: number): number {

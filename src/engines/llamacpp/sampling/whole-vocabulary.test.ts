@@ -27,6 +27,18 @@ function deviation(count: number, probability: number, draws: number): number {
 }
 
 describe('drawFromAll', () => {
+  it.each([1e-5, 1e-310, Number.MIN_VALUE])('draws one of the likeliest at temperature %d', (temperature) => {
+    const logits = Float32Array.from({ length: SIZE }, (_, id) => (id % 2500 === 7 ? 3 : 2 + id / SIZE / 2))
+    for (const truncation of [{}, { topP: 0.9 }, { minP: 0.1 }]) {
+      const [likeliest = 0, others = 0] = countByClass(
+        logits,
+        { temperature, draws: 20, ...truncation },
+        (tokenId) => (tokenId % 2500 === 7 ? 0 : 1),
+      )
+      expect({ likeliest, others }).toEqual({ likeliest: 20, others: 0 })
+    }
+  })
+
   /** Token 0 stands out; the others are of three kinds in turn. */
   const kindOf = (tokenId: number) => (tokenId === 0 ? 0 : 1 + (tokenId % 3))
 

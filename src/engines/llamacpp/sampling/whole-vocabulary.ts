@@ -6,6 +6,7 @@
 import type { Sampling } from '../../../protocol/engine.ts'
 import {
   findLargest,
+  inverseOf,
   keepAbove,
   keepAtLeast,
   keepHeaviest,
@@ -124,7 +125,7 @@ function weighTail(distribution: Distribution, split: Split): number {
  * first call, before anything is known of what stands above the loop, and that code takes up to twice as long.
  */
 function weighSlice({ logits, temperature }: Distribution, { largest, floor }: Split, start: number): number {
-  const inverse = 1 / temperature
+  const inverse = inverseOf(temperature)
   const end = Math.min(start + SLICE_TOKENS, logits.length)
   let sum = 0
   for (let i = start; i < end; i++) {

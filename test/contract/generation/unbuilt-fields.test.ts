@@ -192,18 +192,19 @@ describe.each(ROUTES)('%s', (_, post, read) => {
     }
   })
 
-  it('takes a value that asks for nothing', async () => {
-    for (const [field, { neutral }] of unbuilt) {
-      for (const value of [null, ...neutral]) {
-        expect([field, value, (await post({ [field]: value })).status]).toEqual([field, value, 200])
-      }
+  it('takes values that ask for nothing, all fields at once', async () => {
+    const values = unbuilt.map(([field, { neutral }]) => [field, [null, ...neutral]] as const)
+    const rounds = Math.max(...values.map(([, { length }]) => length))
+    for (let round = 0; round < rounds; round++) {
+      const fields = values.map(([field, some]) => [field, some[round % some.length]])
+      expect(await post(Object.fromEntries(fields))).toMatchObject({ status: 200 })
     }
   })
 
   it('ignores what is harmless', async () => {
-    for (const field of HARMLESS_FIELDS.filter((name) => !read.includes(name))) {
-      expect([field, (await post({ [field]: LOADED })).status]).toEqual([field, 200])
-    }
+    const harmless = HARMLESS_FIELDS.filter((name) => !read.includes(name))
+    const fields = Object.fromEntries(harmless.map((field) => [field, LOADED]))
+    expect(await post(fields)).toMatchObject({ status: 200 })
   })
 })
 

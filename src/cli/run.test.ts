@@ -151,6 +151,35 @@ describe('run', () => {
     expect(scene.exits).toEqual([])
   })
 
+  it('says which values of the file the environment replaces with others, and shows none', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'sluice-run-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = path.join(folder, 'sluice.yaml')
+    writeFileSync(
+      file,
+      "port: 9000\nhost: 127.0.0.1\nmodelId: of-the-file\nadminKey: secret-of-the-file\ntrustedProxies: ['::1']\nmaxQueue: many\nlogLevel:\n",
+    )
+    const env = {
+      SLUICE_CONFIG: file,
+      SLUICE_PORT: '8080',
+      SLUICE_HOST: '127.0.0.1',
+      SLUICE_MODEL_ID: 'of-the-environment',
+      SLUICE_ADMIN_KEY: 'secret-of-the-environment',
+      SLUICE_TRUSTED_PROXIES: '::1',
+      SLUICE_MAX_QUEUE: '5',
+      SLUICE_LOG_LEVEL: 'warn',
+    }
+    const scene = createScene({ env, defaults: { checkpoint: 'demo' } })
+    const exitCode = scene.run('--model-id', 'given')
+    await scene.listening
+    scene.signal()
+    scene.finishClosing()
+    expect(await exitCode).toBe(0)
+    expect(scene.complaints.filter((line) => line.includes(file))).toEqual([
+      `sluice: warning: ${file} has other values than the environment, which wins: SLUICE_PORT, SLUICE_ADMIN_KEY, SLUICE_MAX_QUEUE.`,
+    ])
+  })
+
   it('shows the key that was made for this run', async () => {
     const scene = createScene({
       createServer: () =>

@@ -1,4 +1,5 @@
 /** Runs one command line and returns its exit code; every error becomes one line on standard error. */
+import { FLAG_NAMES } from '../config/options.ts'
 import { loadConfig, loadOptions } from '../config/resolve.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { LIGHT_OPTIONS, parseCommandLine } from './command-line.ts'
@@ -6,6 +7,8 @@ import { CHAT_OPTIONS } from './commands/chat/chat-command-line.ts'
 import type { Dialogue } from './terminal/dialogue.ts'
 import { showsStacks, toFailure } from './failure.ts'
 import { serve, type ServeDeps } from './commands/serve.ts'
+import { describeOverridden } from './overridden-options.ts'
+import type { Terminal } from './terminal/terminal.ts'
 
 export interface RunOptions extends Omit<ServeDeps, 'readAdminKeys'> {
   /** They replace the table's defaults. */
@@ -27,12 +30,14 @@ export async function run(words: readonly string[], options: RunOptions): Promis
     if (commandLine.kind === 'serve') {
       const config = loadConfig(given)
       isDebugging = showsStacks(config)
+      warnOf(describeOverridden(FLAG_NAMES, given), terminal)
       const readAdminKeys = () => loadOptions(['adminKey'], given).adminKey
       return await serve(config, { ...options, readAdminKeys })
     }
     if (commandLine.kind === 'light') {
       const config = loadOptions(LIGHT_OPTIONS, given)
       isDebugging = showsStacks(config)
+      warnOf(describeOverridden(LIGHT_OPTIONS, given), terminal)
       const { runLightCommand } = await import('./commands/light-command.ts')
       return await runLightCommand(commandLine.command, { config, terminal, clock })
     }
@@ -63,6 +68,7 @@ export async function run(words: readonly string[], options: RunOptions): Promis
       const { runDoctorCommand } = await import('./commands/doctor-command.ts')
       return await runDoctorCommand(commandLine.command, {
         loadConfig: () => loadConfig(given),
+        describeOverridden: () => describeOverridden(FLAG_NAMES, given),
         terminal,
         clock,
       })
@@ -96,4 +102,8 @@ export async function run(words: readonly string[], options: RunOptions): Promis
     terminal.complain(failure.line)
     return failure.exitCode
   }
+}
+
+function warnOf(sentence: string | null, terminal: Pick<Terminal, 'complain'>): void {
+  if (sentence !== null) terminal.complain(`sluice: warning: ${sentence}`)
 }

@@ -211,7 +211,10 @@ describe('UsageReports by group', () => {
     if (!isPostgres()) await sql`drop table usage_summed`.execute(first.database)
     await first.database.destroy()
 
-    const { store } = await databases.openFile(clock)
+    await expect(databases.openFile(clock)).rejects.toThrow(
+      /^The database of usage '.*' \(--usage-db\) was written by an older version of Sluice \(it lacks '0003-/,
+    )
+    const { store } = await databases.openFile(clock, { isServer: true })
     expect(await new UsageReports(store).groups(asked)).toEqual(before)
     expect(before.groups.map(({ errors }) => errors)).toEqual([1, 1])
   })

@@ -18,8 +18,8 @@ import { readCertificate } from '../../net/tls/certificate.ts'
 import { SecureConnections } from '../../net/tls/secure-connections.ts'
 import { createLog } from '../../telemetry/log.ts'
 
-function setUp() {
-  const { folder, sluice } = createOperatorScene({ env: {} })
+function setUp(env: Readonly<Record<string, string>> = {}) {
+  const { folder, sluice } = createOperatorScene({ env })
   const dataDir = path.join(folder, 'data')
   const run = (...words: string[]) =>
     sluice('doctor', '--data-dir', dataDir, '--port', '0', '--gpu', 'off', ...words)
@@ -119,6 +119,20 @@ describe('sluice doctor', () => {
     expect(inUse).toMatchObject({ exitCode: 0, state: 'warning' })
     expect(inUse.text).toContain(`is in use by another server of this process (${process.pid})`)
     expect(await find('accounts database')).toMatchObject({ state: 'ok' })
+  })
+
+  it('warns of values of the file that the environment replaces', async () => {
+    const { find, dataDir } = setUp({ SLUICE_SHUTDOWN_TIMEOUT: '30', SLUICE_LOG_LEVEL: 'warn' })
+    mkdirSync(dataDir)
+    const config = path.join(dataDir, 'sluice.yaml')
+    writeFileSync(config, 'shutdownTimeout: 5\nlogLevel: warn\n')
+
+    expect(await find('options', '--config', config)).toEqual({
+      exitCode: 0,
+      state: 'warning',
+      text: `${config} has other values than the environment, which wins: SLUICE_SHUTDOWN_TIMEOUT.`,
+    })
+    expect(await find('options')).toMatchObject({ state: undefined })
   })
 
   it('looks at every model of the configuration, and at every port', async () => {

@@ -1,6 +1,6 @@
 /** `sluice doctor`: what a server with these options would need, looked at one by one. */
 import { examineService } from '../../app/doctor/examine-service.ts'
-import { fault, type Finding } from '../../app/doctor/finding.ts'
+import { fault, type Finding, warning } from '../../app/doctor/finding.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
 import { StartError } from '../../core/errors.ts'
 import { escapeUnseen, toJsonLine } from '../terminal/terminal-text.ts'
@@ -13,6 +13,8 @@ export interface DoctorCommand {
 interface DoctorContext extends Pick<CommandContext, 'terminal' | 'clock'> {
   /** @throws StartError */
   readonly loadConfig: () => ServerConfig
+  /** What the configuration file says in vain, in a sentence; null where it says nothing so. */
+  readonly describeOverridden: () => string | null
 }
 
 const MARKS: Readonly<Record<Finding['state'], string>> = { ok: 'ok', warning: 'warning', fault: 'FAULT' }
@@ -22,10 +24,10 @@ const MARK_WIDTH = 8
 /** Resolves with the exit code: 1 where there is a fault. */
 export async function runDoctorCommand(
   { printsJson }: DoctorCommand,
-  { loadConfig, terminal, clock }: DoctorContext,
+  { terminal, ...context }: DoctorContext,
 ): Promise<number> {
   const findings: Finding[] = []
-  for await (const finding of examine(loadConfig, clock)) {
+  for await (const finding of examine(context)) {
     findings.push(finding)
     if (!printsJson) terminal.print(toLine(finding))
   }
@@ -33,10 +35,11 @@ export async function runDoctorCommand(
   return findings.some(({ state }) => state === 'fault') ? 1 : 0
 }
 
-async function* examine(
-  loadConfig: DoctorContext['loadConfig'],
-  clock: DoctorContext['clock'],
-): AsyncGenerator<Finding> {
+async function* examine({
+  loadConfig,
+  describeOverridden,
+  clock,
+}: Omit<DoctorContext, 'terminal'>): AsyncGenerator<Finding> {
   let config: ServerConfig
   try {
     config = loadConfig()
@@ -45,6 +48,8 @@ async function* examine(
     // Nothing else is known of a server whose options are wrong.
     return yield fault('options', error.message)
   }
+  const overridden = describeOverridden()
+  if (overridden !== null) yield warning('options', overridden)
   yield* examineService(config, clock)
 }
 

@@ -1,7 +1,8 @@
 /**
- * Opens one PostgreSQL database and runs its migrations, or explains in one sentence why it cannot be used. Several instances
- * may start at once: one migrates in a transaction, behind a lock of the database, and the others then find it done. Tables of
- * another program, or of a newer version of this one, are left unchanged. The databases of accounts and of usage may be one.
+ * Opens one PostgreSQL database, or explains in one sentence why it cannot be used. Several instances may start at once: one
+ * migrates in a transaction, behind a lock of the database, and the others then find it done. What is no server makes the tables
+ * of a new database only. Tables of another program, or of a newer version of this one, are left unchanged. The databases of
+ * accounts and of usage may be one.
  */
 import {
   CompiledQuery,
@@ -20,6 +21,7 @@ import pg from 'pg'
 import { shownLocation } from '../../core/text/database-location.ts'
 import { StartError } from '../../core/errors.ts'
 import type { LogWriter } from '../../core/log-writer.ts'
+import { newerSchema, olderSchema } from '../database-errors.ts'
 import { postgresTrouble } from './postgres-errors.ts'
 import { PostgresPool, unboundedConfig } from './postgres-pool.ts'
 
@@ -43,6 +45,8 @@ export interface PostgresKind<Schema> {
 export interface OpenPostgresOptions {
   readonly url: string
   readonly log: Pick<LogWriter, 'error' | 'info'>
+  /** Whether a server opens it, which alone migrates what is there. @default false */
+  readonly isServer?: boolean
 }
 
 /** The query builder, and the connections below it. */
@@ -86,8 +90,7 @@ export async function openPostgres<Schema>(
   kind: PostgresKind<Schema>,
   options: OpenPostgresOptions,
 ): Promise<PostgresDatabase<Schema>> {
-  const { url } = options
-  await refuseWhenUnusable(kind, url, () => migrate(kind, url))
+  await refuseWhenUnusable(kind, options.url, () => migrate(kind, options))
   return connectPostgres(kind, options)
 }
 
@@ -126,7 +129,8 @@ const MIGRATION_LOCK = 0x736c7569
 const LOCK_TIMEOUT = '60s'
 
 /** @throws StartError, and what the database throws */
-async function migrate(kind: PostgresKind<never>, url: string): Promise<void> {
+async function migrate(kind: PostgresKind<never>, options: OpenPostgresOptions): Promise<void> {
+  const { url } = options
   const pool = new pg.Pool({ ...unboundedConfig(url), max: 1 })
   pool.on('error', () => {})
   pool.on('connect', (client) => void client.on('error', () => {}))
@@ -135,7 +139,7 @@ async function migrate(kind: PostgresKind<never>, url: string): Promise<void> {
     await db.transaction().execute(async (transaction) => {
       await sql`select set_config('lock_timeout', ${LOCK_TIMEOUT}, true)`.execute(transaction)
       await sql`select pg_advisory_xact_lock(${MIGRATION_LOCK})`.execute(transaction)
-      await runMigrations(transaction, kind, url)
+      await runMigrations(transaction, kind, options)
     })
   } finally {
     await db.destroy()
@@ -150,7 +154,7 @@ interface MigrationSchema {
 async function runMigrations(
   db: Kysely<MigrationSchema>,
   kind: PostgresKind<never>,
-  url: string,
+  { url, isServer = false }: OpenPostgresOptions,
 ): Promise<void> {
   await db.schema
     .createTable('sluice_migrations')
@@ -163,6 +167,8 @@ async function runMigrations(
   const rows = await db.selectFrom('sluice_migrations').select('name').where('holds', '=', holds).execute()
   const applied = new Set(rows.map(({ name }) => name))
   await refuseForeign(db, { kind, url, applied })
+  const problem = isServer ? null : olderSchema({ ...kind, applied })
+  if (problem !== null) throw new StartError(`${describeDatabase(kind, url)} ${problem}.`, 1)
   for (const name of Object.keys(kind.migrations).sort()) {
     if (applied.has(name)) continue
     await kind.migrations[name]?.up(db)
@@ -175,11 +181,8 @@ async function refuseForeign(
   db: Kysely<MigrationSchema>,
   { kind, url, applied }: { kind: PostgresKind<never>; url: string; applied: ReadonlySet<string> },
 ): Promise<void> {
-  const unknown = [...applied].find((name) => !(name in kind.migrations))
-  if (unknown !== undefined) {
-    const version = `was written by a newer version of Sluice (it has '${unknown}')`
-    throw new StartError(`${describeDatabase(kind, url)} ${version}; nothing in it was changed.`, 1)
-  }
+  const newer = newerSchema({ ...kind, applied })
+  if (newer !== null) throw new StartError(`${describeDatabase(kind, url)} ${newer}.`, 1)
   if (applied.size > 0) return
   for (const table of kind.tables) {
     const { rows } = await sql<{

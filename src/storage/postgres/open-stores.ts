@@ -37,7 +37,7 @@ export async function openPostgresAccounts({
   log,
   isServer = false,
 }: OpenOptions & { readonly isServer?: boolean }): Promise<PostgresAccounts> {
-  const database = await openPostgresApiDatabase({ url, log })
+  const database = await openPostgresApiDatabase({ url, log, isServer })
   const credentials = new PostgresCredentialStore(database, clock)
   if (isServer) {
     const notices = new CredentialNotices(url, credentials)
@@ -71,7 +71,7 @@ export async function openPostgresUsage({
 }> {
   const { file, release } = await openWaitingUsage(dataDir)
   try {
-    const database = await openPostgresUsageDatabase({ url, log })
+    const database = await openPostgresUsageDatabase({ url, log, isServer: true })
     database.pool.onEnd(async () => release())
     const usage = new PostgresUsageStore({ database, waiting: file, clock, log })
     return { usage, isUp: () => !database.pool.isAway }
@@ -82,7 +82,7 @@ export async function openPostgresUsage({
   }
 }
 
-/** Without a file of waiting usage. @throws StartError */
+/** For a command beside the server, and without a file of waiting usage. @throws StartError */
 export async function openPostgresUsageReader({ url, log }: Omit<OpenOptions, 'clock'>): Promise<{
   readonly reader: UsageReader
   readonly close: () => Promise<void>

@@ -17,7 +17,7 @@ import type { Kysely, Migration } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StartError } from '../../core/errors.ts'
 import { isUniqueViolation } from '../database-errors.ts'
-import { IN_MEMORY, openDatabase, type DatabaseKind } from './open-database.ts'
+import { IN_MEMORY, openDatabase, type DatabaseKind, type OpenDatabaseOptions } from './open-database.ts'
 
 interface Schema {
   readonly notes: { readonly id: number; readonly text: string }
@@ -40,6 +40,18 @@ const NOTES: DatabaseKind = {
   migrations: { '0001-notes': createNotes },
 }
 
+const addColour: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await db.schema.alterTable('notes').addColumn('colour', 'text').execute()
+  },
+}
+
+/** Of the version after it. */
+const COLOURED_NOTES: DatabaseKind = {
+  ...NOTES,
+  migrations: { ...NOTES.migrations, '0002-colour': addColour },
+}
+
 let folder: string
 let file: string
 const open: Kysely<Schema>[] = []
@@ -54,8 +66,12 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-async function openNotes(location = file, kind = NOTES): Promise<Kysely<Schema>> {
-  const database = await openDatabase<Schema>(location, kind)
+async function openNotes(
+  location = file,
+  kind = NOTES,
+  options: OpenDatabaseOptions = {},
+): Promise<Kysely<Schema>> {
+  const database = await openDatabase<Schema>(location, kind, options)
   open.push(database)
   return database
 }
@@ -99,21 +115,26 @@ describe('openDatabase', () => {
     expect(await database.selectFrom('notes').select('text').execute()).toHaveLength(1)
   })
 
-  it('applies a new migration to an old file', async () => {
+  it('applies a new migration to an old file where a server opens it', async () => {
     await (await openNotes()).destroy()
-    const addColour: Migration = {
-      up: async (db: Kysely<unknown>) => {
-        await db.schema.alterTable('notes').addColumn('colour', 'text').execute()
-      },
-    }
 
-    const database = await openNotes(file, {
-      ...NOTES,
-      migrations: { ...NOTES.migrations, '0002-colour': addColour },
-    })
+    const database = await openNotes(file, COLOURED_NOTES, { isServer: true })
 
     const [table] = await database.introspection.getTables()
     expect(table?.columns.map(({ name }) => name)).toContain('colour')
+  })
+
+  it('refuses an old file where no server opens it, and leaves it as it was', async () => {
+    await (await openNotes()).destroy()
+    const before = readFileSync(file)
+
+    const error = await refusal(file, COLOURED_NOTES)
+
+    expect(error.message).toBe(
+      `The database of notes '${file}' (--notes-db) was written by an older version of Sluice (it lacks '0002-colour') and was not changed: start the server of this version once, which brings it up to date.`,
+    )
+    expect(error.exitCode).toBe(1)
+    expect(readFileSync(file).equals(before)).toBe(true)
   })
 
   it('leaves nothing of a migration that fails', async () => {

@@ -1,6 +1,7 @@
 /**
- * Opens one SQLite database and runs its migrations, or explains in one sentence why it cannot be used. A file of
- * another program, or of a newer version of this one, is left unchanged: it is checked before anything is written.
+ * Opens one SQLite database, or explains in one sentence why it cannot be used. A new file gets its tables from whoever opens it
+ * first; one of an older version is migrated by a server alone. A file of another program, or of a newer version of this one, is
+ * left unchanged: it is checked before anything is written.
  */
 import { accessSync, closeSync, constants, openSync, realpathSync, statSync } from 'node:fs'
 import path from 'node:path'
@@ -9,7 +10,7 @@ import { type Migration, Migrator } from 'kysely'
 import { Mutex } from '../../core/concurrency/semaphore.ts'
 import { StartError } from '../../core/errors.ts'
 import { errorCode, systemCallCode } from '../../core/system-error.ts'
-import { databaseTrouble } from '../database-errors.ts'
+import { databaseTrouble, newerSchema, olderSchema } from '../database-errors.ts'
 import { FilePlace } from './file-place.ts'
 import { acquireServerLock, describeHolder } from './server-lock.ts'
 import { BUSY_PAUSE_MS, isBusy, type SqliteDatabase, SqliteDriver, SqliteKysely } from './sqlite-driver.ts'
@@ -37,7 +38,7 @@ const MAX_IDLE_WAL_BYTES = 16 * 1024 * 1024
 const MIGRATION_TABLE = 'kysely_migration'
 
 export interface OpenDatabaseOptions {
-  /** Whether a server opens it, of which there may be one at a time. @default false */
+  /** Whether a server opens it, of which there may be one at a time, and which alone migrates what is there. @default false */
   readonly isServer?: boolean
 }
 
@@ -47,7 +48,7 @@ export async function openDatabase<Schema>(
   kind: DatabaseKind,
   { isServer = false }: OpenDatabaseOptions = {},
 ): Promise<SqliteKysely<Schema>> {
-  const sqlite = await refuseWhenUnusable(location, kind, () => openSqlite(location, kind))
+  const sqlite = await refuseWhenUnusable(location, kind, () => openSqlite(location, { kind, isServer }))
   const file = location === IN_MEMORY ? null : realpathSync(location)
   const options = {
     mutex: mutexOf(file),
@@ -129,7 +130,10 @@ const FILE_TROUBLES: Readonly<Record<string, string>> = {
   ENOSPC: 'the disk is full',
 }
 
-function openSqlite(location: string, kind: DatabaseKind): SqliteDatabase {
+function openSqlite(
+  location: string,
+  { kind, isServer }: { readonly kind: DatabaseKind; readonly isServer: boolean },
+): SqliteDatabase {
   if (location !== IN_MEMORY) makeFile(location)
   // A whole path, because SQLite takes a name that begins with `file:` for a URI.
   const sqlite = new DatabaseSync(location === IN_MEMORY ? location : path.resolve(location), {
@@ -138,6 +142,7 @@ function openSqlite(location: string, kind: DatabaseKind): SqliteDatabase {
   })
   try {
     refuseForeign(sqlite, location, kind)
+    if (!isServer) refuseOlder(sqlite, location, kind)
     prepareFile(sqlite, kind)
     return sqlite
   } catch (error) {
@@ -178,18 +183,25 @@ export function refuseForeign(sqlite: SqliteDatabase, location: string, kind: Da
       1,
     )
   }
+  const problem = newerSchema({ ...kind, applied: readApplied(sqlite) })
+  if (problem !== null) throw new StartError(`${describeDatabase(location, kind)} ${problem}.`, 1)
+}
+
+/** @throws StartError */
+function refuseOlder(sqlite: SqliteDatabase, location: string, kind: DatabaseKind): void {
+  const problem = olderSchema({ ...kind, applied: readApplied(sqlite) })
+  if (problem !== null) throw new StartError(`${describeDatabase(location, kind)} ${problem}.`, 1)
+}
+
+/** Names of migrations. */
+function readApplied(sqlite: SqliteDatabase): ReadonlySet<string> {
   const { hasHistory } = readRow(
     sqlite,
     `select count(*) as hasHistory from sqlite_master where name = '${MIGRATION_TABLE}'`,
   )
-  if (hasHistory === 0) return
-  const applied = sqlite.prepare(`select name from ${MIGRATION_TABLE}`).all() as { name: string }[]
-  const unknown = applied.find(({ name }) => !(name in kind.migrations))
-  if (unknown === undefined) return
-  throw new StartError(
-    `${describeDatabase(location, kind)} was written by a newer version of Sluice (it has '${unknown.name}'); nothing in it was changed.`,
-    1,
-  )
+  if (hasHistory === 0) return new Set()
+  const rows = sqlite.prepare(`select name from ${MIGRATION_TABLE}`).all() as { name: string }[]
+  return new Set(rows.map(({ name }) => name))
 }
 
 function readRow(sqlite: SqliteDatabase, sql: string): Record<string, unknown> {

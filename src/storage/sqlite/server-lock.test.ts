@@ -3,8 +3,9 @@ import { once } from 'node:events'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { acquireServerLock } from './server-lock.ts'
+import { acquireServerLock, findLockHolder } from './server-lock.ts'
 
 function temporaryFile(): string {
   const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-lock-'))
@@ -53,6 +54,40 @@ describe('acquireServerLock', () => {
     child.kill('SIGKILL')
     await once(child, 'exit')
 
+    expect(acquireServerLock(file).outcome).toBe('held')
+  })
+})
+
+describe('findLockHolder', () => {
+  /** As a server leaves it that was killed. */
+  function leaveLockFile(file: string, { pid, host }: { pid: number; host: string }): void {
+    const lock = new DatabaseSync(`${file}.lock`)
+    lock.exec('create table holder (pid integer not null, host text not null)')
+    lock.prepare('insert into holder (pid, host) values (?, ?)').run(pid, host)
+    lock.close()
+  }
+
+  it('names who holds it, and leaves it held', () => {
+    const file = temporaryFile()
+    expect(findLockHolder(file)).toBe(null)
+    const lock = acquireServerLock(file)
+
+    expect(findLockHolder(file)).toBe(`another server of this process (${process.pid})`)
+    expect(findLockHolder(file)).not.toBe(null)
+    expect(acquireServerLock(file).outcome).toBe('refused')
+    if (lock.outcome === 'held') lock.release()
+    expect(findLockHolder(file)).toBe(null)
+  })
+
+  it.each([
+    ['whose process id is of another program since', { pid: process.ppid, host: os.hostname() }],
+    ['that ran on another machine', { pid: 7, host: 'container-of-before' }],
+  ])('knows that a server is gone %s, and leaves its file', (_, holder) => {
+    const file = temporaryFile()
+    leaveLockFile(file, holder)
+
+    expect(findLockHolder(file)).toBe(null)
+    expect(existsSync(`${file}.lock`)).toBe(true)
     expect(acquireServerLock(file).outcome).toBe('held')
   })
 })

@@ -6,6 +6,7 @@
  */
 import { closeSync, openSync, rmSync, statSync } from 'node:fs'
 import os from 'node:os'
+import { pathToFileURL } from 'node:url'
 import { DatabaseSync } from '@photostructure/sqlite'
 import { errorCode } from '../../core/system-error.ts'
 import { isBusy, type SqliteDatabase } from './sqlite-driver.ts'
@@ -17,12 +18,15 @@ export type ServerLock =
   | { readonly outcome: 'held'; readonly release: () => void }
   | { readonly outcome: 'refused'; readonly holder: LockHolder }
 
+/** A start waits this long for a lock that is taken, as `findLockHolder` takes it for a moment. */
+const LOOK_MS = 50
+
 /** @param file the real path of the database, one text for each file @throws what SQLite and the file system throw */
 export function acquireServerLock(file: string): ServerLock {
   const lockFile = `${file}.lock`
   for (;;) {
     const inode = makeLockFile(lockFile)
-    const lock = new DatabaseSync(lockFile, { timeout: 0 })
+    const lock = new DatabaseSync(lockFile, { timeout: LOOK_MS })
     try {
       takeLock(lock)
     } catch (error) {
@@ -37,23 +41,26 @@ export function acquireServerLock(file: string): ServerLock {
   }
 }
 
-/** Who holds the lock, in words; null where nobody does. Only looks: a process of this machine that is gone holds none. */
+/**
+ * Who holds the lock, in words; null where nobody does. The file and the name in it outlive a server that is killed, so only the
+ * lock itself tells: whoever gets it, and gives it back at once, has found that it is free.
+ */
 export function findLockHolder(file: string): string | null {
   const lockFile = `${file}.lock`
   if (inodeOf(lockFile) === null) return null
-  const lock = new DatabaseSync(lockFile, { readOnly: true })
-  const holder = readHolder(lock)
-  lock.close()
-  if (holder === null || (holder.host === os.hostname() && !isAlive(holder.pid))) return null
-  return describeHolder(holder)
-}
-
-function isAlive(pid: number): boolean {
+  const url = pathToFileURL(lockFile)
+  // Not made anew where a server has removed it since.
+  url.searchParams.set('mode', 'rw')
+  const lock = new DatabaseSync(url, { timeout: 0 })
   try {
-    process.kill(pid, 0)
-    return true
+    lock.exec('begin immediate')
+    return null
   } catch (error) {
-    return errorCode(error) === 'EPERM'
+    if (!isBusy(error)) throw error
+    return describeHolder(readHolder(lock))
+  } finally {
+    // Ends the transaction, in which nothing was written.
+    lock.close()
   }
 }
 

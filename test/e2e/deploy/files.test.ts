@@ -76,6 +76,11 @@ describe('the images', () => {
     expect(matches(text, /^USER (\S+)/gm)).toEqual(['1000:1000'])
   })
 
+  it.each(images)('$file keeps what comes from the Hub on its volume', ({ text }) => {
+    const [volume = ''] = matches(text, /^VOLUME (\S+)$/gm)
+    expect(matches(text, /HF_HOME=(\S+)/g)).toEqual([expect.stringContaining(`${volume}/`)])
+  })
+
   it.each(images)('$file starts with options that are allowed together', ({ text }) => {
     const pairs = [...text.matchAll(/\b(SLUICE_\w+)=(\S+)/g)].map(([, name = '', value = '']) => [
       name,
@@ -109,6 +114,14 @@ describe('Kubernetes', () => {
     const values = parseAllDocuments(readFileSync(file, 'utf8'))[0]?.toJS() as Record<string, unknown>
     expect(Object.keys(values).filter((name) => !OPTION_NAMES.some((option) => option === name))).toEqual([])
     expect(resolveConfig({ file: { path: file, values } }).adminKey).toBe('an-admin-key-of-the-test')
+  })
+
+  it('gives a start the time of migrations and downloads, whose files outlive the pod', () => {
+    const text = textOf('deploy/kubernetes/sluice.yaml')
+    const [, period, failures] =
+      /startupProbe:[^]*?periodSeconds: (\d+)\s+failureThreshold: (\d+)/.exec(text) ?? []
+    expect(Number(period) * Number(failures)).toBeGreaterThanOrEqual(900)
+    expect(matches(text, /name: HF_HOME, value: (\S+) /g)).toEqual([expect.stringMatching(/^\/data\//)])
   })
 
   it('gives a pod longer than its server takes to stop', () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterEach, beforeEach } from 'vitest'
 import { type Clock, VirtualClock } from '../../../src/core/clock.ts'
-import { IN_MEMORY } from '../../../src/storage/sqlite/open-database.ts'
+import { IN_MEMORY, type OpenDatabaseOptions } from '../../../src/storage/sqlite/open-database.ts'
 import { openUsageDatabase, type UsageDatabase } from '../../../src/storage/usage-database.ts'
 import { openPostgresUsageDatabase } from '../../../src/storage/postgres/postgres-usage-database.ts'
 import { PostgresUsageStore } from '../../../src/storage/postgres/postgres-usage-store.ts'
@@ -34,24 +34,34 @@ export function useUsageDatabases() {
     rmSync(folder, { recursive: true, force: true })
   })
 
-  const openSqlite = async (location: string, clock: Clock = new VirtualClock()) => {
-    const database = await openUsageDatabase(location)
+  const openSqlite = async (location: string, clock: Clock, options: OpenDatabaseOptions = {}) => {
+    const database = await openUsageDatabase(location, options)
     opened.push(database)
     return { database, store: new SqliteUsageStore(database, clock) }
   }
-  const openInPostgres = async (clock: Clock, isShared: boolean): Promise<OpenUsage> => {
+  const openInPostgres = async (
+    clock: Clock,
+    { isShared, ...options }: OpenDatabaseOptions & { readonly isShared: boolean },
+  ): Promise<OpenUsage> => {
     const ownUrl = isShared ? (url ??= await createPostgresDatabase()) : await createPostgresDatabase()
-    const database = await openPostgresUsageDatabase({ url: ownUrl, log: QUIET_LOG })
+    const database = await openPostgresUsageDatabase({ url: ownUrl, log: QUIET_LOG, ...options })
     const waiting = await UsageFile.open(path.join(folder, `waiting-usage-${opened.length}.jsonl`))
     const store = new PostgresUsageStore({ database, waiting, clock, log: QUIET_LOG })
     opened.push({ destroy: () => store.close() })
     return { database: database as unknown as UsageDatabase, store }
   }
-  const open = async (location: string, clock: Clock = new VirtualClock()): Promise<OpenUsage> =>
-    await (isPostgres() ? openInPostgres(clock, location !== IN_MEMORY) : openSqlite(location, clock))
+  const open = async (
+    location: string,
+    clock: Clock = new VirtualClock(),
+    options: OpenDatabaseOptions = {},
+  ): Promise<OpenUsage> =>
+    await (isPostgres()
+      ? openInPostgres(clock, { ...options, isShared: location !== IN_MEMORY })
+      : openSqlite(location, clock, options))
   return {
-    openSqlite: () => openSqlite(path.join(folder, 'usage.db')),
-    openFile: (clock?: Clock) => open(path.join(folder, 'usage.db'), clock),
+    openSqlite: () => openSqlite(path.join(folder, 'usage.db'), new VirtualClock()),
+    openFile: (clock?: Clock, options?: OpenDatabaseOptions) =>
+      open(path.join(folder, 'usage.db'), clock, options),
     openInMemory: (clock?: Clock) => open(IN_MEMORY, clock),
   }
 }

@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { DatabaseSync } from '@photostructure/sqlite'
 import { describe, expect, it } from 'vitest'
 import { createOperatorScene } from '../../../../test/support/servers/operator-scene.ts'
 import { usageEntry } from '../../../../test/support/servers/usage-databases.ts'
@@ -9,12 +12,13 @@ async function createUsage() {
   const first = createOperatorScene()
   const scene = createOperatorScene({ env: { SLUICE_DATA_DIR: first.folder } })
   const made = JSON.parse(await scene.output('keys', 'create', '--name', 'ci', '--json')) as { id: string }
-  const database = await openUsageDatabase(`${first.folder}/usage.db`)
+  const usageFile = path.join(first.folder, 'usage.db')
+  const database = await openUsageDatabase(usageFile)
   const store = new SqliteUsageStore(database, scene.clock)
   const entry = { keyId: made.id, accountId: made.id, tokensIn: 10, tokensOut: 20 }
   await store.insert([usageEntry(entry), usageEntry({ keyId: 'gone', model: 'org/model' })])
   await store.close()
-  return { ...scene, id: made.id }
+  return { ...scene, id: made.id, usageFile }
 }
 
 describe('sluice usage', () => {
@@ -75,6 +79,27 @@ describe('sluice usage', () => {
     const { sluice } = await createUsage()
     const { exitCode, complaints } = await sluice('usage', ...words)
     expect([exitCode, complaints.join('\n')]).toEqual([2, expect.stringContaining(complaint)])
+  })
+
+  it('migrates no database of an older server, which may be running', async () => {
+    const { sluice, usageFile } = await createUsage()
+    const database = new DatabaseSync(usageFile)
+    database.exec("drop table usage_summed; delete from kysely_migration where name >= '0004'")
+    database.close()
+    const before = readFileSync(usageFile)
+
+    const { exitCode, printed, complaints } = await sluice('usage')
+
+    expect([exitCode, printed, complaints]).toEqual([
+      1,
+      '',
+      [
+        expect.stringMatching(
+          /was written by an older version of Sluice .* start the server of this version once/,
+        ),
+      ],
+    ])
+    expect(readFileSync(usageFile).equals(before)).toBe(true)
   })
 
   it('says that there is no database', async () => {

@@ -48,11 +48,12 @@ api.backendInit()
 
 /** @param {string} modelPath */
 function open(modelPath) {
-  const { architecture, putsSpaceAtStart } = checkGguf(api, modelPath)
+  const { architecture, putsSpaceAtStart, kvElementsPerToken } = checkGguf(api, modelPath)
   const options = {
     modelPath,
     architecture,
     putsSpaceAtStart,
+    kvElementsPerToken,
   }
   return openModel(api, options, () => {})
 }

@@ -56,6 +56,8 @@ export class TokenBudgets {
   readonly #deps: TokenBudgetsDeps
   /** By counter. */
   readonly #asked = new Map<string, AskedBudget>()
+  /** Those that run, by counter. */
+  readonly #readings = new Map<string, Promise<number | null>>()
   #sweepAtUnixSeconds = 0
 
   constructor(deps: TokenBudgetsDeps) {
@@ -84,7 +86,7 @@ export class TokenBudgets {
   async restore(budgets: readonly OpenBudget[], counterIds: readonly string[]): Promise<void> {
     const unknown = budgets.filter(({ counterId }) => counterIds.includes(counterId))
     const counters = await Promise.all(
-      unknown.map(async (budget) => ({ counterId: budget.counterId, tokens: await this.#read(budget) })),
+      unknown.map(async (budget) => ({ counterId: budget.counterId, tokens: await this.#readOnce(budget) })),
     )
     await this.#deps.limits.restoreSpent(counters)
   }
@@ -163,6 +165,16 @@ export class TokenBudgets {
           `${fieldOf(budget)};scope=${budget.scope};limit=${budget.maxTokens};spent=${spent};reset=${budget.endsAtUnixSeconds}`,
       )
       .join(', ')
+  }
+
+  /** All requests that come while a counter is being read wait for the one reading. */
+  #readOnce(budget: OpenBudget): Promise<number | null> {
+    const { counterId } = budget
+    const running = this.#readings.get(counterId)
+    if (running !== undefined) return running
+    const reading = this.#read(budget).finally(() => this.#readings.delete(counterId))
+    this.#readings.set(counterId, reading)
+    return reading
   }
 
   /** Null while the database is away: known keys go on, and so do their budgets from what was known last. */

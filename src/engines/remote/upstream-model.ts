@@ -1,6 +1,6 @@
 /** What an upstream says of a model in its list, where it says anything: vLLM, SGLang, llama-server and Sluice each say other things. */
 import type { ModelInfo } from '../../protocol/model-info.ts'
-import { countOf, isObject, type Json, objects } from './answers/answer-chunk.ts'
+import { countOf, isObject, type Json, objects, sizeOf } from './answers/answer-chunk.ts'
 
 export interface UpstreamModel extends Pick<
   ModelInfo,
@@ -50,8 +50,8 @@ function describe(model: Json): Omit<UpstreamModel, 'id'> {
   const megabytes = meta['size_mb']
   return {
     architecture: nameOf(meta['architecture']),
-    parameters: countOf(meta['parameters']) ?? countOf(meta['n_params']) ?? Number.NaN,
-    sizeBytes: typeof megabytes === 'number' ? megabytes * 1_000_000 : (countOf(meta['size']) ?? Number.NaN),
+    parameters: sizeOf(meta['parameters']) ?? sizeOf(meta['n_params']) ?? Number.NaN,
+    sizeBytes: typeof megabytes === 'number' ? megabytes * 1_000_000 : (sizeOf(meta['size']) ?? Number.NaN),
     quantization: nameOf(meta['quantization']),
     maxSeqLen: countOf(model['max_model_len']) ?? countOf(meta['max_seq_len']) ?? countOf(meta['n_ctx']),
     vocabSize: countOf(meta['vocab_size']) ?? countOf(meta['n_vocab']) ?? Infinity,

@@ -64,6 +64,12 @@ export class PostgresDatabase<Schema> extends Kysely<Schema> {
     })
     this.pool = pool
   }
+
+  /** The query builder ends the connections only where it has used one. */
+  override async destroy(): Promise<void> {
+    await super.destroy()
+    await this.pool.end()
+  }
 }
 
 /** Gives transactions what `begin immediate` gives those of SQLite: no other writer between their reads and their writes. */

@@ -29,6 +29,14 @@ export function isTimeout(error: unknown): boolean {
   return hasState(error, [TIMED_OUT])
 }
 
+/** Data exception, broken constraint, limit of the program: whether the server can hold what a statement brings. */
+const DATA_STATES = ['22', '23', '54']
+
+/** Whether the server refuses the values of a statement, and will each time. */
+export function isOfData(error: unknown): boolean {
+  return hasState(error, DATA_STATES)
+}
+
 function hasState(error: unknown, beginnings: readonly string[]): boolean {
   const state = sqlState(error)
   return state !== null && beginnings.some((beginning) => state.startsWith(beginning))

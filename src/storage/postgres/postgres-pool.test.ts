@@ -1,4 +1,5 @@
 /** A PostgreSQL that is there and refuses what it is asked. One that is away is in `postgres-credential-store.test.ts`. */
+import { randomUUID } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
@@ -7,6 +8,7 @@ import { createPostgresDatabase, runSql } from '../../../test/support/databases/
 import { usageEntry } from '../../../test/support/servers/usage-databases.ts'
 import { whenUnused } from '../../../test/support/shared.ts'
 import { VirtualClock } from '../../core/clock.ts'
+import { openPostgresUsage } from './open-stores.ts'
 import { openPostgresUsageDatabase } from './postgres-usage-database.ts'
 import { PostgresUsageStore } from './postgres-usage-store.ts'
 import { UsageFile } from './usage-file.ts'
@@ -63,6 +65,43 @@ describe('a PostgreSQL that takes no rows', () => {
     await runSql(url, 'drop function refuse; drop sequence refusals')
   })
 
+  it('is not asked for each budget that is read while rows wait for it', async () => {
+    const { url, store, waiting } = await openUsage()
+    await runSql(url, REFUSE)
+    await store.insert([usageEntry()])
+    const readBudget = () => store.sumTokens({ scope: 'key', ids: ['key'] }, 0)
+    const refused = { code: 'database_unavailable' }
+    await expect(store.hourSpan()).rejects.toMatchObject(refused)
+    const asked = await countRefusals(url)
+
+    for (let reading = 0; reading < 5; reading++) await expect(readBudget()).rejects.toMatchObject(refused)
+    expect(await countRefusals(url)).toBe(asked)
+
+    await runSql(url, 'drop trigger refuse on usage_rows; drop function refuse; drop sequence refusals')
+    await store.hourSpan()
+    expect(waiting.isEmpty).toBe(true)
+    await expect(readBudget()).resolves.toBe(8)
+  })
+
+  it('has what waits beside a batch that it refuses for what is in it, which is left out and in the log', async () => {
+    const { url, log, store, waiting } = await openUsage()
+    for (const tokensIn of [1, 2 ** 31, 2])
+      await waiting.append({
+        id: randomUUID(),
+        createdAtUnixSeconds: 1,
+        entries: [usageEntry({ tokensIn, tokensOut: 0 })],
+      })
+
+    await expect(store.sumTokens({ scope: 'key', ids: ['key'] }, 0)).resolves.toBe(3)
+    expect(waiting.isEmpty).toBe(true)
+    expect(log.error).toHaveBeenCalledOnce()
+    expect(log.error.mock.calls[0]?.[0]).toMatchObject({
+      err: { code: '22003' },
+      batch: { entries: [{ tokensIn: 2 ** 31 }] },
+    })
+    expect(await runSql(url, 'select count(*)::int as count from usage_batches')).toEqual([{ count: 2 }])
+  })
+
   it('is in the log for that although something else took too long before', async () => {
     const { url, log, store, database } = await openUsage()
     await runSql(url, REFUSE)
@@ -113,4 +152,20 @@ it('deletes old usage in pieces, its batches with its rows', async () => {
     [2, { rows: 1, batches: 1 }],
     [1, { rows: 0, batches: 0 }],
   ])
+})
+
+it('is let go when its store is closed, with the file of what waits, although nothing was asked', async () => {
+  const url = await createPostgresDatabase()
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'sluice-usage-'))
+  whenUnused(() => rmSync(dataDir, { recursive: true }))
+  const log = { error: vi.fn(), info: vi.fn() }
+  const open = () => openPostgresUsage({ url, clock: new VirtualClock(), log, dataDir })
+  const connected = `select pid from pg_stat_activity where datname = current_database() and application_name = 'sluice'`
+
+  for (let turn = 0; turn < 2; turn++) {
+    const { usage } = await open()
+    await usage.hourSpan()
+    await usage.close()
+    await expect.poll(() => runSql(url, connected), { timeout: 5000 }).toEqual([])
+  }
 })

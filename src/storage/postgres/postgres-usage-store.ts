@@ -1,7 +1,7 @@
 /**
  * The usage store over PostgreSQL. A batch that cannot be written because the database is away or refuses it waits in a file and
  * is written when that is over, at the next start if need be; requests go on being answered meanwhile, until the file is full. Written by
- * the usage recorder, which batches; read by reports; emptied by the pruner.
+ * the usage recorder, which batches; read by reports and budgets; emptied by the pruner.
  * Invariant: a batch whose `insert` resolved is counted once, however its writing went.
  */
 import { randomUUID } from 'node:crypto'
@@ -21,6 +21,7 @@ import type {
 } from '../usage-store.ts'
 import type { PostgresDatabase } from './open-postgres.ts'
 import type { PostgresUsageSchema } from './postgres-usage-database.ts'
+import { isOfData } from './postgres-errors.ts'
 import { isUnavailable, type PostgresPool } from './postgres-pool.ts'
 import { PostgresUsageReader } from './postgres-usage-reader.ts'
 import type { UsageBatch, UsageFile } from './usage-file.ts'
@@ -75,6 +76,8 @@ export class PostgresUsageStore implements UsageStore {
   }
 
   async sumTokens(subjects: UsageSubjects, sinceUnixSeconds: number): Promise<number> {
+    // Asked for budgets of many requests, which go on from what was known last.
+    if (this.#isHeldUp && !this.#deps.waiting.isEmpty) throw this.#pool.unavailable()
     await this.#writeAllWaiting()
     return await this.#reader.sumTokens(subjects, sinceUnixSeconds)
   }
@@ -101,8 +104,7 @@ export class PostgresUsageStore implements UsageStore {
 
   /** Nothing more can be recorded only when the file is full as well. */
   whyLost(): ServiceError | null {
-    const isWaiting = this.#pool.isAway || this.#retry !== null
-    return isWaiting && this.#deps.waiting.isFull ? this.#pool.unavailable() : null
+    return this.#isHeldUp && this.#deps.waiting.isFull ? this.#pool.unavailable() : null
   }
 
   async close(): Promise<void> {
@@ -112,12 +114,36 @@ export class PostgresUsageStore implements UsageStore {
     await this.#deps.waiting.close()
   }
 
+  /** Whether what waits is not tried now. */
+  get #isHeldUp(): boolean {
+    return this.#pool.isAway || this.#retry !== null
+  }
+
   async #write(batches: readonly UsageBatch[]): Promise<void> {
     await this.#pool.queryTwice(INSERT_BATCHES_SQL, batchValues(batches))
   }
 
   async #writeAllWaiting(): Promise<void> {
-    await this.#deps.waiting.empty((batches) => this.#write(batches))
+    await this.#deps.waiting.empty((batches) => this.#writeOfFile(batches))
+  }
+
+  async #writeOfFile(batches: readonly UsageBatch[]): Promise<void> {
+    try {
+      await this.#write(batches)
+    } catch (error) {
+      if (!isOfData(error)) throw error
+      for (const batch of batches) await this.#writeOrLeaveOut(batch)
+    }
+  }
+
+  /** A batch that can never be written would hold up all others. */
+  async #writeOrLeaveOut(batch: UsageBatch): Promise<void> {
+    try {
+      await this.#write([batch])
+    } catch (error) {
+      if (!isOfData(error)) throw error
+      this.#deps.log.error({ err: error, batch }, 'usage that the database cannot hold is left out')
+    }
   }
 
   /** What could not be written waits for a while, or for the return of the database. */

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { usageEntry } from '../../../test/support/servers/usage-databases.ts'
 import { whenUnused } from '../../../test/support/shared.ts'
 import { type UsageBatch, UsageFile } from './usage-file.ts'
@@ -22,6 +22,12 @@ const batch = (id: string): UsageBatch => ({
   id,
   createdAtUnixSeconds: 1_700_000_000.25,
   entries: [usageEntry({ keyId: id })],
+})
+
+/** Of some 600 KB. */
+const longBatch = (id: string): UsageBatch => ({
+  ...batch(id),
+  entries: Array.from({ length: 2000 }, () => usageEntry({ keyId: id, model: 'é'.repeat(99) })),
 })
 
 /** Empties the file; gives what was written, in groups of ids. */
@@ -66,6 +72,55 @@ describe('UsageFile', () => {
     await Promise.all(appending)
 
     expect(await writtenFrom(file)).toEqual([['b']])
+  })
+
+  it('takes what comes while it is emptied, without a wait for the writing, and keeps it', async () => {
+    const file = await openFile()
+    await file.append(batch('a'))
+    await file.empty(async () => {
+      expect(await file.append(batch('b'))).toBe(true)
+    })
+
+    expect(file.isEmpty).toBe(false)
+    expect(await writtenFrom(file)).toEqual([['b']])
+    expect(file.isEmpty).toBe(true)
+  })
+
+  it('is emptied once for all that ask at a time, and then of what came meanwhile', async () => {
+    const file = await openFile()
+    await file.append(batch('a'))
+    const write = vi.fn().mockRejectedValueOnce(new Error('away')).mockResolvedValue(undefined)
+    const atOnce = () => Promise.allSettled([file.empty(write), file.empty(write)])
+
+    expect((await atOnce()).map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+    expect(write).toHaveBeenCalledTimes(1)
+
+    const later = file.append(batch('b')).then(atOnce)
+    await Promise.all([atOnce(), later])
+    expect(write.mock.calls.slice(1).flatMap(([batches]) => batches)).toEqual([batch('a'), batch('b')])
+    expect(file.isEmpty).toBe(true)
+  })
+
+  it('gives batches that are longer than what is read at a time, with their neighbours', async () => {
+    const file = await openFile()
+    const given = [batch('a'), longBatch('b'), batch('c'), longBatch('d'), batch('e')]
+    for (const each of given) await file.append(each)
+    const written: UsageBatch[] = []
+    await file.empty(async (batches) => void written.push(...batches))
+
+    expect(written).toEqual(given)
+    expect(file.isEmpty).toBe(true)
+  })
+
+  it('reads a piece after the other, and in the same run none again that was written', async () => {
+    const file = await openFile()
+    for (const id of ['a', 'b', 'c']) await file.append(longBatch(id))
+    const write = vi.fn().mockResolvedValueOnce(undefined).mockRejectedValueOnce(new Error('away'))
+    await expect(file.empty(write)).rejects.toThrow('away')
+    await file.append(batch('d'))
+
+    expect((await writtenFrom(file)).flat()).toEqual(['b', 'c', 'd'])
+    expect(file.isEmpty).toBe(true)
   })
 
   it('leaves out a line that a crash cut off, and no other', async () => {

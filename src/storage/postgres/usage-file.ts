@@ -1,7 +1,8 @@
 /**
  * Usage that waits on disk while its database is away: a bounded file of batches, one JSON line each, written through before
  * the requests of the batch are answered. Used by the usage store of PostgreSQL alone, which names each batch, so that one is
- * counted once however often it is written. Invariant: a batch is in the file until `empty` has seen it written.
+ * counted once however often it is written. Written out a piece at a time, while more is appended. Invariant: a batch is in the
+ * file until `empty` has seen it written.
  */
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import path from 'node:path'
@@ -19,12 +20,20 @@ export interface UsageBatch {
 /** Of 300,000 requests, about. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024
 
+/** To parse as much takes some milliseconds, in which the process does nothing else. */
+const PIECE_BYTES = 256 * 1024
+
+type WriteBatches = (batches: readonly UsageBatch[]) => Promise<void>
+
 export class UsageFile {
   readonly #location: string
   #file: FileHandle
   readonly #maxBytes: number
   readonly #mutex = new Mutex()
   #bytes: number
+  /** So many of the first bytes need not be written again, while the process runs. */
+  #writtenBytes = 0
+  #emptying: Promise<void> | null = null
   #isFull = false
 
   private constructor(place: FilePlace, bytes: number, maxBytes: number) {
@@ -68,17 +77,16 @@ export class UsageFile {
     })
   }
 
-  /** Gives all batches to `write`, some at a time, and removes them when all are written; keeps them when it rejects. */
-  async empty(write: (batches: readonly UsageBatch[]) => Promise<void>): Promise<void> {
-    await this.#mutex.run(async () => {
-      if (this.#bytes === 0) return
-      const content = await this.#read()
-      for (const batches of inGroups(content.toString('utf8').split('\n').flatMap(parseBatch)))
-        await write(batches)
-      await this.#file.truncate(0)
-      this.#bytes = 0
-      this.#isFull = false
-    })
+  /**
+   * Gives all batches to `write`, some at a time, and removes them when all are written; keeps them when it rejects. Those who
+   * ask at a time share one writing, and its failure.
+   */
+  async empty(write: WriteBatches): Promise<void> {
+    // One that has begun leaves out what came since.
+    await this.#emptying
+    if (this.isEmpty) return
+    this.#emptying ??= this.#writeAll(write).finally(() => (this.#emptying = null))
+    await this.#emptying
   }
 
   close(): Promise<void> {
@@ -91,9 +99,39 @@ export class UsageFile {
     })
   }
 
-  async #read(): Promise<Buffer> {
-    const content = Buffer.alloc(this.#bytes)
-    await this.#file.read(content, 0, content.length, 0)
+  /** Others append meanwhile. */
+  async #writeAll(write: WriteBatches): Promise<void> {
+    const end = this.#bytes
+    while (this.#writtenBytes < end) {
+      const piece = await this.#mutex.run(() => this.#readLines(this.#writtenBytes, end))
+      for (const batches of inGroups(piece.toString('utf8').split('\n').flatMap(parseBatch)))
+        await write(batches)
+      this.#writtenBytes += piece.length
+    }
+    await this.#mutex.run(() => this.#removeWritten())
+  }
+
+  async #removeWritten(): Promise<void> {
+    if (this.#writtenBytes < this.#bytes) return
+    await this.#file.truncate(0)
+    this.#bytes = 0
+    this.#writtenBytes = 0
+    this.#isFull = false
+  }
+
+  /** Whole lines, one at least. */
+  async #readLines(start: number, end: number): Promise<Buffer> {
+    for (let length = PIECE_BYTES; start + length < end; length *= 2) {
+      const piece = await this.#read(start, start + length)
+      const linesEnd = piece.lastIndexOf('\n') + 1
+      if (linesEnd > 0) return piece.subarray(0, linesEnd)
+    }
+    return await this.#read(start, end)
+  }
+
+  async #read(start: number, end: number): Promise<Buffer> {
+    const content = Buffer.alloc(end - start)
+    await this.#file.read(content, 0, content.length, start)
     return content
   }
 
@@ -103,7 +141,7 @@ export class UsageFile {
     await mkdir(path.dirname(this.#location), { recursive: true, mode: 0o700 })
     const file = await openPrivate(this.#location)
     try {
-      await file.appendFile(await this.#read())
+      await file.appendFile(await this.#read(0, this.#bytes))
       await file.datasync()
     } catch (error) {
       await file.close()

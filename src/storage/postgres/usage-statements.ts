@@ -114,7 +114,9 @@ const PRUNING_LOCK = 0x736c7570
 
 /**
  * Values: the time before which rows are deleted, and how many at most. Gives `count`. Deletes nothing while another instance
- * does the same. A batch has one row at least, so as many batches as rows go at a time, and none is left when the rows have gone.
+ * does the same. A batch has one row at least, so none is left when the rows have gone, as up to so many batches go at a time. One
+ * may go before its rows: its name is of use only to a writing that is tried again, which is not as old as that. An array of their
+ * ids and a bound that is known beforehand let PostgreSQL find batches by their indexes.
  */
 export const DELETE_BEFORE_SQL = `
 with oldest as materialized (
@@ -137,9 +139,9 @@ with oldest as materialized (
     select b.bucket_seconds, ${BUCKET_START}, r.key_id, r.account_id, r.team_id, r.model, r.path from r ${GROUPS_OF_ROW}
   )
 ), batches as (
-  delete from usage_batches where id in (
-    select id from usage_batches where created_at < $1
-    order by created_at limit (select count(*) from r)
-  )
+  delete from usage_batches where id = any(array(
+    select id from usage_batches where created_at < $1 and exists (select from r)
+    order by created_at limit $2
+  ))
 )
 select count(*) as count from r`

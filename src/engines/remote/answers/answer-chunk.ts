@@ -15,8 +15,18 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : ''
 }
 
-export function countOf(value: unknown): number | null {
+/** Of a model: any whole number. */
+export function sizeOf(value: unknown): number | null {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : null
+}
+
+/** The largest that the columns of usage hold. */
+const MAX_COUNT = 2 ** 31 - 1
+
+/** Of tokens, or a place in a list. */
+export function countOf(value: unknown): number | null {
+  const size = sizeOf(value)
+  return size !== null && size <= MAX_COUNT ? size : null
 }
 
 /** Of a chat's choice: `logprobs.content`. Undefined where it has none. */

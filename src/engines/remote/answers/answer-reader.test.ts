@@ -22,6 +22,48 @@ function startsOfCall(id: string, name: string): readonly ToolCallStartEvent[] {
   return events.filter((event) => event.type === 'tool-call-start')
 }
 
+/** A stream of one word, where the upstream tells these numbers. */
+function eventsWith(usage: object): readonly AnswerEvent[] {
+  const reader = new AnswerReader(SHAPE)
+  const events: AnswerEvent[] = []
+  reader.read(
+    JSON.stringify({ choices: [{ index: 0, delta: { content: 'word' }, finish_reason: 'stop' }] }),
+    events,
+  )
+  reader.read(JSON.stringify({ choices: [], usage }), events)
+  reader.end(events)
+  return events
+}
+
+/** What its end says of its prompt. */
+const promptEnd = (usage: object) => eventsWith(usage).find((event) => event.type === 'sequence-end')
+
+/** Of its answer. */
+const tokensWith = (usage: object) =>
+  eventsWith(usage).reduce((sum, event) => sum + (event.type === 'text-delta' ? event.tokenIds.length : 0), 0)
+
+describe('the counts of an AnswerReader', () => {
+  it('are those of the upstream as far as usage has room for them', () => {
+    expect(promptEnd({ prompt_tokens: 2 ** 31 - 1 })).toMatchObject({ promptTokensCorrection: 2 ** 31 - 2 })
+  })
+
+  it.each([2 ** 31, 1e300, -1, 1.5, '7', null])('are estimated where it tells %j', (told) => {
+    const end = promptEnd({ prompt_tokens: told, prompt_tokens_details: { cached_tokens: told } })
+    expect(end).not.toHaveProperty('promptTokensCorrection')
+    expect(end).not.toHaveProperty('cachedTokensCorrection')
+  })
+
+  it.each([
+    [3, 3],
+    [2 ** 20, 2 ** 20],
+    [2 ** 20 + 1, 1],
+    [2 ** 31 - 1, 1],
+    [2 ** 40, 1],
+  ])('for %j told tokens of an answer are %j: more than any model makes is not believed', (told, counted) => {
+    expect(tokensWith({ completion_tokens: told })).toBe(counted)
+  })
+})
+
 describe('the calls of an AnswerReader', () => {
   it.each(['call_1', 'functions.f:0', 'x'.repeat(256)])('keep the id %j of the upstream', (id) => {
     expect(startsOfCall(id, 'f')).toMatchObject([{ id, name: 'f' }])

@@ -119,7 +119,7 @@ export class AnswerReader {
     if (this.#choices.some(({ finishReason }) => finishReason === null))
       throw answerLost('ended before its text did')
     // What was cut is among those that the upstream tells.
-    const told = this.#hasCut ? null : countOf(this.#usage?.['completion_tokens'])
+    const told = this.#hasCut ? null : this.#toldTokens()
     let left = told === null ? this.#choices.length : Math.max(0, told - this.#counted)
     for (const [index, choice] of this.#choices.entries()) {
       const isLast = index === this.#choices.length - 1
@@ -242,6 +242,12 @@ export class AnswerReader {
     return { type: 'text-delta', index: this.#indexOf(at), text: '', tokenIds: unknownTokens(tokens) }
   }
 
+  /** Of all choices; null where the upstream tells none, or more than any model makes. */
+  #toldTokens(): number | null {
+    const told = countOf(this.#usage?.['completion_tokens'])
+    return told !== null && told <= MAX_ANSWER_TOKENS * this.#choices.length ? told : null
+  }
+
   /** Of what the start said of the prompt, which is told once for all choices. */
   #corrections() {
     const { prompt_tokens: prompt, prompt_tokens_details: details } = this.#usage ?? NO_USAGE
@@ -265,6 +271,9 @@ const NOT_IN_NAMES = /[^\w.:/-]/g
 const MAX_NAME_LENGTH = 128
 /** Another is not shown: clients send it back, and logs and terminals show it. */
 const CALL_ID = /^\P{Cc}{1,256}$/u
+
+/** Several times what any model makes in one answer. An id stands for each token, also for those that an upstream only tells. */
+const MAX_ANSWER_TOKENS = 2 ** 20
 
 const NO_DELTA: Json = {}
 const NO_USAGE: Json = {}

@@ -57,7 +57,7 @@ export class RedisLink {
       maxRetriesPerRequest: 0,
       retryStrategy: (times) => this.#reconnectMs(times),
       // A primary that has become a replica: its name may lead to another server by now.
-      reconnectOnError: (error) => error.message.startsWith('READONLY'),
+      reconnectOnError: tellsOfReplica,
     })
     this.#client.on('error', (error: unknown) => this.noteTrouble(error))
     this.#client.on('close', () => this.noteTrouble(new Error('the connection was cut')))
@@ -193,6 +193,11 @@ export function limitsUnavailable(cause?: unknown): ServiceError {
 
 export function isLimitsUnavailable(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'limits_unavailable'
+}
+
+/** Redis 6 puts the errors of what a script calls behind one of its own. */
+export function tellsOfReplica({ message }: Error): boolean {
+  return /(?:^|-)READONLY /.test(message)
 }
 
 /** What the client says of questions that lost their connection. */

@@ -9,6 +9,7 @@ import { whenUnused } from '../../../test/support/shared.ts'
 import { systemClock } from '../../core/clock.ts'
 import type { RequestDecision } from '../../core/shared-state.ts'
 import { MAX_OFFENCES } from '../memory/bans.ts'
+import { tellsOfReplica } from './redis-link.ts'
 import { RedisState, type RedisStateOptions } from './redis-state.ts'
 
 async function openState(url: string, options: Partial<RedisStateOptions> = {}): Promise<RedisState> {
@@ -225,4 +226,31 @@ describe('without Redis', () => {
     await expect.poll(() => state.isAway).toBe(false)
     expect(await outcomeOf(state, 'key', 1)).toBe('admitted')
   })
+
+  it('one that has become a replica is left, as its name may lead to another by now', async () => {
+    const [primary, redis] = [await startOwnRedis(), await startOwnRedis()]
+    const state = await openState(redis.url)
+    const connectionOf = async () => /id=(\d+) .* name=sluice /.exec(await redis.command('CLIENT LIST'))?.[1]
+    const connection = await connectionOf()
+    await redis.command(`REPLICAOF 127.0.0.1 ${new URL(primary.url).port}`)
+    await expect(state.requests.admit(request('key', 1))).rejects.toMatchObject(UNAVAILABLE)
+
+    await expect.poll(connectionOf).not.toBe(connection)
+    expect(state.isAway).toBe(true)
+    await redis.command('REPLICAOF NO ONE')
+    await expect.poll(() => state.isAway).toBe(false)
+  })
+})
+
+it.each([
+  ["READONLY You can't write against a read only replica. script: 2b, on @user_script:4.", true],
+  // Redis 6 wraps what goes wrong inside a script.
+  [
+    "ERR Error running script (call to f_2b): @user_script:4: @user_script: 4: -READONLY You can't write against a read only replica. ",
+    true,
+  ],
+  ['ERR Error running script (call to f_2b): @user_script:4: READONLY_KEYS is not defined', false],
+  ["OOM command not allowed when used memory > 'maxmemory'.", false],
+])('the error %j tells of a replica: %s', (message, isReplica) => {
+  expect(tellsOfReplica(new Error(message))).toBe(isReplica)
 })

@@ -17,12 +17,15 @@ const LAST_WORDS_MS = 1000
 export class GracefulClose {
   readonly #server: Server
   readonly #sockets = new Set<HttpSocket>()
+  /** The last response of a connection whose client does not wait for one answer before it asks again. */
+  readonly #pipelined = new WeakMap<HttpSocket, ServerResponse>()
   #closed: Promise<void> | null = null
 
   /** Must be made before the server listens, so that it sees every request. */
   constructor(server: Server) {
     this.#server = server
-    server.on('request', ({ socket }: IncomingMessage) => {
+    server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+      if ((socket as HttpSocket)._httpMessage !== response) this.#pipelined.set(socket, response)
       if (this.#sockets.has(socket)) return
       this.#sockets.add(socket)
       socket.once('close', () => this.#sockets.delete(socket))
@@ -34,19 +37,22 @@ export class GracefulClose {
    * when the running requests have been answered, and idle connections have ended with their keep-alive time.
    */
   async leave(): Promise<void> {
-    this.#server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
-      response.setHeader('connection', 'close')
-    })
+    this.#closeAfterNext()
     // Not the HTTP server's own close: that would cut idle connections, on which a request may be under way.
     if (this.#server.listening)
       await new Promise<void>((resolve) => void NetServer.prototype.close.call(this.#server, () => resolve()))
     while (this.#sockets.size > 0) await new Promise((resolve) => setTimeout(resolve, LAST_WORDS_MS))
   }
 
-  /** Refuses new connections and waits for open requests, at most `timeoutMs`; true when all were answered. */
+  /**
+   * Refuses new connections and waits for open requests, at most `timeoutMs`; true when all were answered. Each connection ends with what
+   * runs on it, and idle ones at once: what a proxy would send on them later could only be refused.
+   */
   drain(timeoutMs: number): Promise<boolean> {
     this.#closed ??= new Promise((resolve) => this.#server.close(() => resolve()))
     this.#server.closeIdleConnections()
+    this.#closeAfterNext()
+    for (const socket of this.#sockets) closeAfter(this.#lastResponse(socket), socket)
     return this.#untilIdle(timeoutMs)
   }
 
@@ -55,6 +61,19 @@ export class GracefulClose {
     await this.#untilIdle(LAST_WORDS_MS)
     this.#server.closeAllConnections()
     await this.#closed
+  }
+
+  /** What comes from now on is the last request of its connection. */
+  #closeAfterNext(): void {
+    this.#server.prependListener('request', (_request: IncomingMessage, response: ServerResponse) => {
+      response.setHeader('connection', 'close')
+    })
+  }
+
+  /** Null where the connection is idle. */
+  #lastResponse(socket: HttpSocket): ServerResponse | null {
+    const pipelined = this.#pipelined.get(socket)
+    return pipelined === undefined || pipelined.writableFinished ? (socket._httpMessage ?? null) : pipelined
   }
 
   #untilIdle(timeoutMs: number): Promise<boolean> {
@@ -84,4 +103,11 @@ export class GracefulClose {
       look()
     })
   }
+}
+
+/** The client learns of it from the head, where that is still here. */
+function closeAfter(response: ServerResponse | null, socket: Socket): void {
+  if (response === null) return
+  if (response.headersSent) response.once('finish', () => socket.destroySoon())
+  else response.setHeader('connection', 'close')
 }

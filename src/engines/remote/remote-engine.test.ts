@@ -601,6 +601,35 @@ describe('a remote engine', () => {
     await engine.close()
   })
 
+  it('refuses a batch of which nothing has begun as a whole, and else its prompts alone', async () => {
+    let refuses = (_prompt: unknown): boolean => true
+    await using upstream = await FaultyUpstream.start((response, call) => {
+      if (!refuses(call.body['prompt'])) return sayPieces('ok')(response, call)
+      response.writeHead(429, { 'retry-after': '7' }).end('{}')
+    })
+    const engine = await open([upstream.url])
+    const { reqId, place, options } = chat()
+    const prompts = ['a', 'b'].map((text) => ({ pieces: [text], addSpecial: true }))
+    const ends = async () => {
+      const all: AnswerEvent[] = []
+      const signal = new AbortController().signal
+      for await (const events of engine.generate({ reqId, place, options, prompts }, signal))
+        all.push(...events)
+      return all.flatMap((event) =>
+        event.type === 'sequence-end' ? [[event.index, event.error?.code ?? event.finishReason]] : [],
+      )
+    }
+
+    await expect(ends()).rejects.toMatchObject({ code: 'upstream_busy', retryAfterSeconds: 7 })
+
+    refuses = (prompt) => prompt === 'a'
+    expect((await ends()).sort()).toEqual([
+      [0, 'upstream_busy'],
+      [1, 'stop'],
+    ])
+    await engine.close()
+  })
+
   it('takes vectors as numbers or as base64, and fails where one is missing', async () => {
     const floats = Buffer.from(Float32Array.of(0.5, -1).buffer).toString('base64')
     let data: readonly object[] = [

@@ -70,6 +70,12 @@ interface Run {
   isSent: boolean
 }
 
+/** Of one prompt of a batch. */
+interface BatchRefusal {
+  readonly error: ServiceError
+  readonly ends: readonly AnswerEvent[]
+}
+
 export class RemoteEngine implements Engine {
   readonly #options: RemoteEngineOptions
   readonly #endpoints: EndpointSet
@@ -180,27 +186,56 @@ export class RemoteEngine implements Engine {
     const work = new AbortController()
     const onAbort = (): void => work.abort(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
+    const refusals: BatchRefusal[] = []
+    const takeEnds = (): readonly AnswerEvent[] => refusals.splice(0).flatMap(({ ends }) => ends)
+    let hasBegun = false
     try {
-      yield* mergeEvents(runs.map((run) => this.#answerOfBatch(run, work.signal)))
+      for await (const events of mergeEvents(
+        runs.map((run) => this.#answerOfBatch(run, work.signal, refusals)),
+      )) {
+        hasBegun = true
+        yield [...takeEnds(), ...events]
+      }
       signal.throwIfAborted()
+      const [first] = refusals
+      if (!hasBegun && first !== undefined) throw first.error
+      if (first !== undefined) yield takeEnds()
     } finally {
       signal.removeEventListener('abort', onAbort)
       work.abort(ENDED)
     }
   }
 
-  /** What fails one prompt of a batch is the end of its sequences, and of no others. Of a batch that is left each says what it sent. */
-  async *#answerOfBatch(run: Run, signal: AbortSignal): AsyncGenerator<readonly AnswerEvent[], void, void> {
+  /**
+   * What fails one prompt of a batch is the end of its sequences, and of no others. Of a batch that is left each says what it sent.
+   * @param refusals gets what failed before its first event: a batch of which nothing has begun fails as a whole
+   */
+  async *#answerOfBatch(
+    run: Run,
+    signal: AbortSignal,
+    refusals: BatchRefusal[],
+  ): AsyncGenerator<readonly AnswerEvent[], void, void> {
+    let hasBegun = false
     try {
-      yield* this.#answer(run, signal)
+      for await (const events of this.#answer(run, signal)) {
+        hasBegun = true
+        yield events
+      }
     } catch (thrown) {
       if (signal.aborted) return
       if (!(thrown instanceof ServiceError) || thrown.code === 'shutting_down') throw thrown
       const { choices = 1 } = run.request
       const error = { code: thrown.code, params: thrown.params }
-      yield Array.from({ length: choices }, (_, at) => ({
-        ...{ type: 'sequence-end', index: run.firstIndex + at, finishReason: 'error', error },
+      const ends = Array.from({ length: choices }, (_, at) => ({
+        ...{
+          type: 'sequence-end' as const,
+          index: run.firstIndex + at,
+          finishReason: 'error' as const,
+          error,
+        },
       }))
+      if (hasBegun) yield ends
+      else refusals.push({ error: thrown, ends })
     }
   }
 

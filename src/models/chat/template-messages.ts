@@ -26,7 +26,7 @@ export function toTemplateChat(
   chatTemplate: string | null,
 ): TemplateChat {
   if (!usesTools(chat)) return { messages: chat.messages.map(toTextMessage), tools: null }
-  const messages = withToolNames(chat.messages)
+  const messages = inOrderOfCalls(withToolNames(chat.messages))
   const tools = callableTools(chat).map(({ name, description, parameters }) => ({
     type: 'function',
     function: {
@@ -92,6 +92,23 @@ function withToolNames(messages: readonly ChatMessage[]): readonly ChatMessage[]
   })
 }
 
+/** Results in the order of their calls, as most templates write them without ids; those of no call come last. */
+function inOrderOfCalls(messages: readonly ChatMessage[]): readonly ChatMessage[] {
+  const ordered: ChatMessage[] = []
+  let places = new Map<string, number>()
+  for (let i = 0; i < messages.length;) {
+    const start = i
+    while (messages[i]?.role === 'tool') i++
+    const placeOf = ({ toolCallId = '' }: ChatMessage): number => places.get(toolCallId) ?? places.size
+    ordered.push(...messages.slice(start, i).sort((one, other) => placeOf(one) - placeOf(other)))
+    const message = messages[i++]
+    if (message === undefined) break
+    places = new Map(message.toolCalls?.map(({ id }, place) => [id, place]))
+    ordered.push(message)
+  }
+  return ordered
+}
+
 function createToolMessages(
   { hasShortIds }: ChatFormat,
   chatTemplate: string | null,
@@ -121,8 +138,8 @@ function createToolMessages(
 
 /** DeepSeek's template puts arguments between other texts, as the text that they have to be then. */
 const JOINS_ARGUMENTS = /\+\s*\w+\[['"]function['"]\]\[['"]arguments['"]\]\s*\+/
-/** Hermes 2 Pro and 3. */
-const NEEDS_NAME = /if not message\.name is defined/
+/** Hermes 2 Pro and 3; Gemma 4. */
+const NEEDS_NAME = /if not message\.name is defined|\.get\(['"]name['"]\) \| default/
 const CONTENT_IS_NONE = /content['"]?\]? is (?:not )?none/
 
 /** Mistral's templates refuse any other. */

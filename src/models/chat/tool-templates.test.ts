@@ -265,6 +265,25 @@ describe('calls that a template takes one by one', () => {
   })
 })
 
+describe('results of several calls', () => {
+  const call = (id: string) => ({ id, name: 'get_weather', arguments: `{"city":"${id}"}` })
+  const result = (id: string): ChatMessage => ({ role: 'tool', content: `seen by ${id}`, toolCallId: id })
+  const called: ChatMessage = { role: 'assistant', content: '', toolCalls: ['A', 'B', 'C'].map(call) }
+  const templates = [
+    ...withTools.map(({ name, template }) => [name, template] as const),
+    ['none', null] as const,
+  ]
+
+  it.each(templates)('stand in the order of the calls, in whichever they came: %s', (_, template) => {
+    const asked: ChatMessage = { role: 'user', content: 'Weather?' }
+    const textWith = (...ids: string[]) =>
+      render(createModel(template), { messages: [asked, called, ...ids.map(result)], tools: TOOLS })
+
+    expect(textWith('C', 'A', 'B')).toBe(textWith('A', 'B', 'C'))
+    expect(textWith('gone', 'C', 'A')).toBe(textWith('A', 'C', 'gone'))
+  })
+})
+
 describe('a template that knows no tools', () => {
   const tools = TOOLS
   const call = { id: 'x', name: 'get_weather', arguments: ARGUMENTS }

@@ -276,6 +276,17 @@ describe('a conversation', () => {
 })
 
 describe('refused, by name', () => {
+  it.each(['output_config.format', 'output_format'])('a schema for an answer that is begun: %s', (field) => {
+    const format = { type: 'json_schema', schema: {} }
+    const fields = field === 'output_format' ? { output_format: format } : { output_config: { format } }
+    const begun = [USER, { role: 'assistant', content: '{"a":' }]
+
+    expect(refusalOf({ ...fields, messages: begun })).toMatch(
+      `${field} cannot be given where the last message is the assistant's, whose text the answer goes on with`,
+    )
+    expect(refusalOf(fields)).toBe('passes')
+  })
+
   it.each([
     ['no length', { max_tokens: undefined }, 'max_tokens is required.'],
     ['a length of nothing', { max_tokens: 0 }, 'max_tokens must be an integer of at least 1, but was 0.'],

@@ -169,9 +169,17 @@ function toConstraint({
 }
 
 function toGenerationRequest(body: MessagesBody, context: z.RefinementCtx): GenerationRequest {
+  const input = toChatInput(body, context)
+  const { constraint, constraintField } = toConstraint(body)
+  // As at Anthropic: a schema says nothing of how a text goes on whose beginning is given.
+  if (constraint !== undefined && input.continuesLastMessage === true) {
+    const message =
+      "cannot be given where the last message is the assistant's, whose text the answer goes on with"
+    context.addIssue({ code: 'custom', path: (constraintField ?? '').split('.'), message })
+  }
   return {
     modelId: body.model,
-    input: toChatInput(body, context),
+    input,
     maxNewTokens: body.max_tokens,
     sampling: toSampling(body),
     stopStrings: body.stop_sequences,

@@ -65,7 +65,8 @@ export function createGenerateFrames(): FrameFormat {
       return ''
     },
     delta: (event) => {
-      if (event.type !== 'text-delta') throw new InvariantError('The continuation of a text is text.')
+      // A remote model that only knows chats may think first.
+      if (event.type !== 'text-delta') return ''
       const { index, text, tokenIds } = event
       completionTokens += tokenIds.length
       if (text === '') return ''

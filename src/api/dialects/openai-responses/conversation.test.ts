@@ -46,6 +46,27 @@ describe('items', () => {
     ])
   })
 
+  it('keep calls and their results together where the model spoke behind its calls', () => {
+    const said = (text: string) => ({ role: 'assistant', content: text })
+    const chat = chatOf([
+      said('a'),
+      call('1'),
+      said(' b'),
+      call('2'),
+      said(' c'),
+      output('1'),
+      output('2'),
+      said('d'),
+    ])
+
+    expect(chat?.messages).toEqual([
+      { role: 'assistant', content: 'a b c', toolCalls: [toolCall('1'), toolCall('2')] },
+      { role: 'tool', content: 'o1', toolCallId: '1', name: 'f1' },
+      { role: 'tool', content: 'o2', toolCallId: '2', name: 'f2' },
+      { role: 'assistant', content: 'd' },
+    ])
+  })
+
   it('of two turns in a row are two messages', () => {
     const chat = chatOf([
       { role: 'assistant', content: 'a' },

@@ -57,7 +57,7 @@ export class Conversation {
 
   #addMessage({ role, content }: ItemOf<'message'>, index: number): void {
     if (role === 'assistant') {
-      this.#openTurn(index, isSilent).content = content.content
+      this.#openTurn(index, takesText).content += content.content
       return
     }
     this.#endTurn()
@@ -110,6 +110,11 @@ export class Conversation {
 /** Nothing was said or called yet. */
 function isSilent({ content, toolCalls }: AssistantTurn): boolean {
   return content === '' && toolCalls.length === 0
+}
+
+/** Text behind calls stays with them, as their results come next. */
+function takesText({ content, toolCalls }: AssistantTurn): boolean {
+  return content === '' || toolCalls.length > 0
 }
 
 function textsOf(parts: readonly { readonly text: string }[] | null | undefined): string {

@@ -71,6 +71,8 @@ export interface SequenceEndEvent {
   readonly promptTokensCorrection?: number
   /** The same of the cached tokens. @default 0 */
   readonly cachedTokensCorrection?: number
+  /** Of the answer, those that were thought, which an upstream may tell although it shows no thoughts. @default what was shown */
+  readonly reasoningTokens?: number
   /** Of an engine of embeddings, unless it failed: the pooled vector, 32-bit floats in little-endian order as base64. */
   readonly vector?: string
 }

@@ -1,8 +1,11 @@
 /** How many tokens of a sequence were thought. Reasoning comes without its tokens: they stand in the text-deltas before it. */
-import type { AnswerDeltaEvent, TextDeltaEvent } from '../../protocol/engine-events.ts'
+import type { AnswerDeltaEvent, SequenceEndEvent, TextDeltaEvent } from '../../protocol/engine-events.ts'
 
-/** Of a start and an end it is enough that they came. */
-type Event = TextDeltaEvent | AnswerDeltaEvent | { readonly type: 'sequence-start' | 'sequence-end' }
+type Event =
+  | TextDeltaEvent
+  | AnswerDeltaEvent
+  | { readonly type: 'sequence-start' }
+  | Pick<SequenceEndEvent, 'type' | 'reasoningTokens'>
 
 export class ReasoningTokens {
   #count = 0
@@ -30,7 +33,8 @@ export class ReasoningTokens {
       case 'tool-call-delta':
         return this.#read(false)
       case 'sequence-end':
-        return this.#read(this.#isReasoning)
+        this.#read(this.#isReasoning)
+        this.#count = event.reasoningTokens ?? this.#count
     }
   }
 

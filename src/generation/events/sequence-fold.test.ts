@@ -29,6 +29,14 @@ describe('SequenceFold', () => {
     expect(stopStrings).toEqual([null, 'END'])
   })
 
+  it('counts as thought what its end tells, also where no thoughts were shown', () => {
+    const fold = new SequenceFold()
+    const events = [sequenceStart(), textDelta('a', [-1, -1]), { ...sequenceEnd('stop'), reasoningTokens: 1 }]
+    for (const event of events) fold.add(event)
+
+    expect(fold.finish().reasoningTokens).toBe(1)
+  })
+
   it('keeps text, reasoning and calls in the order in which they came', () => {
     const fold = new SequenceFold()
     const events: readonly SequenceEvent[] = [

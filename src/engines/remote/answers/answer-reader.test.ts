@@ -54,6 +54,17 @@ describe('the counts of an AnswerReader', () => {
   })
 
   it.each([
+    [390, 390],
+    [0, 0],
+    [401, 400],
+    [-1, undefined],
+    [null, undefined],
+  ])('where the upstream tells that %j of 400 were thought, are %j', (told, reasoningTokens) => {
+    const usage = { completion_tokens: 400, completion_tokens_details: { reasoning_tokens: told } }
+    expect(promptEnd(usage)?.reasoningTokens).toBe(reasoningTokens)
+  })
+
+  it.each([
     [3, 3],
     [2 ** 20, 2 ** 20],
     [2 ** 20 + 1, 1],

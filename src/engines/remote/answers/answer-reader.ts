@@ -133,7 +133,7 @@ export class AnswerReader {
       events.push({
         ...{ type: 'sequence-end', index: this.#indexOf(index), finishReason, error: null },
         ...(stopString !== null && { stopString }),
-        ...(index === 0 && this.#corrections()),
+        ...(index === 0 && { ...this.#corrections(), ...this.#thought() }),
       })
     }
   }
@@ -246,6 +246,14 @@ export class AnswerReader {
   #toldTokens(): number | null {
     const told = countOf(this.#usage?.['completion_tokens'])
     return told !== null && told <= MAX_ANSWER_TOKENS * this.#choices.length ? told : null
+  }
+
+  /** Of one choice: of several an upstream tells the sum alone. */
+  #thought(): { readonly reasoningTokens?: number } {
+    const details = this.#usage?.['completion_tokens_details']
+    const told = isObject(details) ? countOf(details['reasoning_tokens']) : null
+    const tokens = this.#hasCut || this.#choices.length > 1 ? null : this.#toldTokens()
+    return told === null || tokens === null ? {} : { reasoningTokens: Math.min(told, tokens) }
   }
 
   /** Of what the start said of the prompt, which is told once for all choices. */

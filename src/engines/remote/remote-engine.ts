@@ -25,7 +25,7 @@ import { type EndpointAnswer, REMOTE_TIMEOUTS, type RemoteTimeouts } from './end
 import { readVectors, toEmbeddingRequest } from './embeddings.ts'
 import { EndpointSet, type EndpointSetOptions } from './endpoint-set.ts'
 import { estimateTokens } from './estimate-tokens.ts'
-import { mergeEvents } from './merge-events.ts'
+import { mergeEvents } from '../../core/concurrency/merge-events.ts'
 import { readJson } from './answers/json-answer.ts'
 import { toChatRequest, toCompletionRequest, type UpstreamRequest } from './request-body.ts'
 import { sendRequest } from './send-request.ts'

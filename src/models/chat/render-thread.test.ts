@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ChatMessage } from '../../protocol/chat.ts'
 import { ChatTemplate } from './chat-template.ts'
@@ -35,6 +36,8 @@ function createChat(count: number, content = 'x</s>y'): ChatMessage[] {
 }
 
 const never = new AbortController().signal
+// All that wait at once listen to it.
+setMaxListeners(0, never)
 
 describe('a long chat', () => {
   it('is one of many messages, or of much text', () => {

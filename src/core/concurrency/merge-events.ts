@@ -1,5 +1,5 @@
 /** The events of several runs as they come. A run is asked for more only once what it gave was taken, which is the back-pressure. */
-import { withResolvers } from '../../core/concurrency/with-resolvers.ts'
+import { withResolvers } from './with-resolvers.ts'
 
 type Arrival<Event> =
   | { readonly run: AsyncGenerator<Event>; readonly result: IteratorResult<Event, unknown> }

@@ -60,12 +60,17 @@ async function billFailure(deps: BillingDeps, context: BilledContext, thrown: un
   }
 }
 
+/** The most that the columns of usage hold. */
+const MAX_ROW_TOKENS = 2 ** 31 - 1
+
 async function recordUsage(
   { usageRecorder, tokenBudgets }: BillingDeps,
   { caller, timeline }: BilledContext,
   status: number,
 ): Promise<void> {
-  const { promptTokens: tokensIn, completionTokens: tokensOut } = timeline
+  // Upstreams tell what they like, and a request may be many of theirs: one row that has no room would fail those of others.
+  const tokensIn = Math.min(timeline.promptTokens, MAX_ROW_TOKENS)
+  const tokensOut = Math.min(timeline.completionTokens, MAX_ROW_TOKENS)
   await usageRecorder.record({
     keyId: caller.keyId,
     accountId: caller.accountId,

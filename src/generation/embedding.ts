@@ -36,7 +36,7 @@ interface EmbeddingWork {
   /** By which an upstream ranks the inputs. @default none */
   readonly query?: string
   /** @throws ServiceError where the model cannot do what is asked for */
-  readonly prepare: (model: EmbeddingModel) => readonly EmbeddingInput[]
+  readonly prepare: (model: EmbeddingModel) => readonly EmbeddingInput[] | Promise<readonly EmbeddingInput[]>
 }
 
 export interface Embedded {
@@ -58,7 +58,7 @@ export async function embed(
   const { caller, signal, timeline, requestId, traceparent } = context
   const place = { priorityClass: caller.limits.priorityClass, priority: 0, accountId: caller.accountId }
   using lease = await leaseModel(deps.registry, { modelId, caller, signal })
-  const inputs = prepare(lease)
+  const inputs = await prepare(lease)
   checkTokenIds(inputs, lease)
   timeline.recordModel(lease.modelId)
   await refuseTooLong(inputs, lease, signal)
@@ -105,7 +105,7 @@ async function refuseTooLong(
   signal: AbortSignal,
 ): Promise<void> {
   for (const input of inputs) {
-    // Not joined: the query of a ranking is a piece of every input.
+    // Not joined: the query of a ranking is a piece of most inputs.
     const refusal =
       'pieces' in input.prompt ? await promptBound.refusePieces(input.prompt.pieces, signal) : null
     if (refusal !== null) throw inputError(refusal, input)

@@ -3,6 +3,7 @@
  * their vectors, or as an upstream ranks them. Runs as an embedding request does, and is billed as one.
  */
 import { SpecialTexts } from '../checkpoints/tokenizers/special-texts.ts'
+import { ownTurn } from '../core/concurrency/turns.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { RankedPair } from '../protocol/model-info.ts'
 import {
@@ -38,8 +39,8 @@ export async function rerank(
   request: RerankRequest,
 ): Promise<Reranked> {
   let ranking = byVectors(request)
-  const prepare = (model: EmbeddingModel): readonly EmbeddingInput[] => {
-    ranking = chooseRanking(request, model)
+  const prepare = async (model: EmbeddingModel): Promise<readonly EmbeddingInput[]> => {
+    ranking = await chooseRanking(request, model)
     checkCut(request, model)
     return ranking.inputs
   }
@@ -66,11 +67,11 @@ interface Ranking {
 }
 
 /** @throws ServiceError `unsupported_value` for a model that generates text; as `checkPairs` */
-function chooseRanking(request: RerankRequest, { modelId, info }: EmbeddingModel): Ranking {
+async function chooseRanking(request: RerankRequest, { modelId, info }: EmbeddingModel): Promise<Ranking> {
   if (info.takesChats === true) return byUpstream(request)
   if (info.embedding !== undefined) {
     const { pair } = info.embedding
-    return pair === undefined ? byVectors(request) : byPairs(request, pair, info.specialTexts)
+    return pair === undefined ? byVectors(request) : await byPairs(request, pair, info.specialTexts)
   }
   const message = `model must be a reranking or an embedding model, but '${modelId}' generates text.`
   throw new ServiceError('unsupported_value', { message }, { param: 'model' })
@@ -103,7 +104,14 @@ function checkPairs({ query, documents }: RerankRequest): void {
   throw new ServiceError('invalid_request', { message }, { param: 'query' })
 }
 
-function byPairs(request: RerankRequest, pair: RankedPair, specialTexts: readonly string[]): Ranking {
+/** Characters of a template that are filled and read in one turn of the event loop: some milliseconds. */
+const TURN_CHARACTERS = 256 * 1024
+
+async function byPairs(
+  request: RerankRequest,
+  pair: RankedPair,
+  specialTexts: readonly string[],
+): Promise<Ranking> {
   checkPairs(request)
   const { query, documents } = request
   const { before, between, after, addSpecial, isProbability = false } = pair
@@ -113,10 +121,15 @@ function byPairs(request: RerankRequest, pair: RankedPair, specialTexts: readonl
     addSpecial
       ? [before, query, between, document, after].filter((text) => text !== '')
       : fillTemplate(pair, { query, document }, special)
-  const inputs = documents.map((document, index) => ({
-    name: `documents[${index}]`,
-    prompt: { pieces: toPieces(document), addSpecial },
-  }))
+  const inputs: EmbeddingInput[] = []
+  let filled = 0
+  for (const [index, document] of documents.entries()) {
+    inputs.push({ name: `documents[${index}]`, prompt: { pieces: toPieces(document), addSpecial } })
+    filled += query.length + document.length
+    if (addSpecial || filled < TURN_CHARACTERS) continue
+    filled = 0
+    await ownTurn()
+  }
   const toScore = (output: number) => (isProbability ? output : 1 / (1 + Math.exp(-output)))
   return { inputs, toScores: (vectors) => vectors.map(([output = 0]) => toScore(output)) }
 }

@@ -44,6 +44,8 @@ export class PostgresUsageStore implements UsageStore {
   readonly #reader: PostgresUsageReader
   /** Until what waits is written; null where nothing is known to wait, and while it is being written. */
   #retry: NodeJS.Timeout | null = null
+  /** Whether the last try to write what waits failed; also while the next one runs. */
+  #hasFailed = false
 
   /** Writes what waits since an earlier run. */
   constructor(deps: PostgresUsageStoreDeps) {
@@ -114,9 +116,9 @@ export class PostgresUsageStore implements UsageStore {
     await this.#deps.waiting.close()
   }
 
-  /** Whether what waits is not tried now. */
+  /** Whether what waits is likely to wait on. */
   get #isHeldUp(): boolean {
-    return this.#pool.isAway || this.#retry !== null
+    return this.#pool.isAway || this.#hasFailed
   }
 
   async #write(batches: readonly UsageBatch[]): Promise<void> {
@@ -150,18 +152,24 @@ export class PostgresUsageStore implements UsageStore {
   async #writeWaiting(): Promise<void> {
     const { waiting, log } = this.#deps
     this.#cancelRetry()
-    if (waiting.isEmpty) return
+    if (waiting.isEmpty) return this.#succeed()
     // Not read for nothing.
     if (this.#pool.isAway) return this.#writeLater()
     try {
       await this.#writeAllWaiting()
+      this.#succeed()
     } catch (error) {
       if (isUnavailable(error)) return this.#writeLater()
       log.error({ err: error }, 'usage that waits in its file could not be written')
     }
   }
 
+  #succeed(): void {
+    this.#hasFailed = false
+  }
+
   #writeLater(): void {
+    this.#hasFailed = true
     this.#retry ??= setTimeout(() => void this.#writeWaiting(), RETRY_AFTER_MS).unref()
   }
 

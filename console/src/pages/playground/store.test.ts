@@ -252,6 +252,35 @@ it('asks the second model of a comparison after the first where the tier allows 
   ])
 })
 
+it('asks the first model of a comparison after the second where the server took that before it', async () => {
+  await loadModels()
+  toggleComparison()
+  let goOn: (text: string) => void = () => {}
+  const rest = new Promise<string>((resolve) => (goOn = resolve))
+  const chats: Chat[] = [
+    refuse('concurrency_limit_exceeded'),
+    (signal) => beginAnswer(signal, rest),
+    answerWhole,
+  ]
+  answerChat((signal) => chats.shift()?.(signal) ?? Response.error())
+  send('One')
+  goOn(' done')
+  await expect.poll(() => isAnswering.value).toBe(false)
+  expect(turnsOf(conversation.value)).toEqual([
+    ['One', 'Whole (done)'],
+    ['One', 'Half done (done)'],
+  ])
+})
+
+it('fails both halves of a comparison where others of the account run', async () => {
+  await loadModels()
+  toggleComparison()
+  answerChat(refuse('concurrency_limit_exceeded'))
+  send('One')
+  await expect.poll(() => isAnswering.value).toBe(false)
+  expect(turnsOf(conversation.value).map(([, answer]) => answer)).toEqual([' (failed)', ' (failed)'])
+})
+
 it('keeps a comparison in the history when its first half goes on alone', async () => {
   await loadModels()
   answerChat(answerWhole)

@@ -31,6 +31,8 @@ interface Answering {
   latest: AnswerTurn
   /** What it takes the place of; empty where that says nothing. */
   readonly replaced: readonly Turn[]
+  /** Whether it was refused beside others, whose end it waits for. */
+  isWaiting: boolean
   /** Resolves with its last state. */
   readonly end: Promise<AnswerTurn>
 }
@@ -261,16 +263,23 @@ function begin(request: ChatRequest, replaced: readonly Turn[]): Answering {
     answering.latest = changed
     show()
   }
-  const end = afterOthers(() => streamAnswer(turn, request, { signal: aborter.signal, onChange }))
-  const answering: Answering = { aborter, latest: turn, replaced: replaced.filter(isWorthKeeping), end }
+  const stream = () => streamAnswer(turn, request, { signal: aborter.signal, onChange })
+  const answering: Answering = {
+    ...{ aborter, latest: turn, replaced: replaced.filter(isWorthKeeping), isWaiting: false },
+    end: afterOthers(stream, () => void (answering.isWaiting = true)),
+  }
   return answering
 }
 
 /** A tier may allow one request at a time: what it refuses beside the other pane's is asked for again when that has ended. */
-async function afterOthers(stream: () => Promise<AnswerTurn>): Promise<AnswerTurn> {
-  const others = [...running.value.values()]
+async function afterOthers(stream: () => Promise<AnswerTurn>, onWait: () => void): Promise<AnswerTurn> {
+  const before = [...running.value.values()]
   const last = await stream()
-  if (others.length === 0 || last.refusal?.code !== 'concurrency_limit_exceeded') return last
+  if (last.refusal?.code !== 'concurrency_limit_exceeded') return last
+  onWait()
+  // The server may have taken the one that was sent last; of two that are refused, one waits for the other.
+  const others = [...before, ...running.value.values()].filter(({ isWaiting }) => !isWaiting)
+  if (others.length === 0) return last
   await Promise.all(others.map(({ end }) => end))
   return await stream()
 }

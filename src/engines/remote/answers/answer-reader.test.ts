@@ -43,11 +43,21 @@ const tokensWith = (usage: object) =>
   eventsWith(usage).reduce((sum, event) => sum + (event.type === 'text-delta' ? event.tokenIds.length : 0), 0)
 
 describe('the counts of an AnswerReader', () => {
-  it('are those of the upstream as far as usage has room for them', () => {
-    expect(promptEnd({ prompt_tokens: 2 ** 31 - 1 })).toMatchObject({ promptTokensCorrection: 2 ** 31 - 2 })
+  it('are those of the upstream as far as a model may read', () => {
+    expect(promptEnd({ prompt_tokens: 2 ** 24 })).toMatchObject({ promptTokensCorrection: 2 ** 24 - 1 })
   })
 
-  it.each([2 ** 31, 1e300, -1, 1.5, '7', null])('are estimated where it tells %j', (told) => {
+  it('of many choices are together no more than a model makes', () => {
+    const choices = Array.from({ length: 64 }, (_, index) => ({ index, delta: {}, finish_reason: 'stop' }))
+    const reader = new AnswerReader({ ...SHAPE, choices: 64 })
+    const events: AnswerEvent[] = []
+    reader.read(JSON.stringify({ choices, usage: { completion_tokens: 2 ** 26 } }), events)
+    reader.end(events)
+    const tokens = events.map((event) => (event.type === 'text-delta' ? event.tokenIds.length : 0))
+    expect(Math.max(...tokens)).toBeLessThan(2)
+  })
+
+  it.each([2 ** 24 + 1, 2 ** 31, 1e300, -1, 1.5, '7', null])('are estimated where it tells %j', (told) => {
     const end = promptEnd({ prompt_tokens: told, prompt_tokens_details: { cached_tokens: told } })
     expect(end).not.toHaveProperty('promptTokensCorrection')
     expect(end).not.toHaveProperty('cachedTokensCorrection')

@@ -245,7 +245,7 @@ export class AnswerReader {
   /** Of all choices; null where the upstream tells none, or more than any model makes. */
   #toldTokens(): number | null {
     const told = countOf(this.#usage?.['completion_tokens'])
-    return told !== null && told <= MAX_ANSWER_TOKENS * this.#choices.length ? told : null
+    return told !== null && told <= MAX_ANSWER_TOKENS ? told : null
   }
 
   /** Of one choice: of several an upstream tells the sum alone. */
@@ -259,9 +259,9 @@ export class AnswerReader {
   /** Of what the start said of the prompt, which is told once for all choices. */
   #corrections() {
     const { prompt_tokens: prompt, prompt_tokens_details: details } = this.#usage ?? NO_USAGE
-    const told = countOf(prompt)
+    const told = promptCountOf(prompt)
     const promptTokensCorrection = told === null ? 0 : told - this.#shape.estimatedPromptTokens
-    const cachedTokensCorrection = (isObject(details) ? countOf(details['cached_tokens']) : null) ?? 0
+    const cachedTokensCorrection = (isObject(details) ? promptCountOf(details['cached_tokens']) : null) ?? 0
     return {
       ...(promptTokensCorrection !== 0 && { promptTokensCorrection }),
       ...(cachedTokensCorrection !== 0 && { cachedTokensCorrection }),
@@ -280,8 +280,10 @@ const MAX_NAME_LENGTH = 128
 /** Another is not shown: clients send it back, and logs and terminals show it. */
 const CALL_ID = /^\P{Cc}{1,256}$/u
 
-/** Several times what any model makes in one answer. An id stands for each token, also for those that an upstream only tells. */
+/** Several times what any model makes in all choices. An id stands for each token, also for those that an upstream only tells. */
 const MAX_ANSWER_TOKENS = 2 ** 20
+/** The same of what it reads. */
+const MAX_PROMPT_TOKENS = 2 ** 24
 
 const NO_DELTA: Json = {}
 const NO_USAGE: Json = {}
@@ -292,6 +294,11 @@ const ONE_UNKNOWN: readonly number[] = [-1]
 function unknownTokens(count: number): readonly number[] {
   if (count === 0) return NO_TOKENS
   return count === 1 ? ONE_UNKNOWN : Array<number>(count).fill(-1)
+}
+
+function promptCountOf(value: unknown): number | null {
+  const told = countOf(value)
+  return told !== null && told <= MAX_PROMPT_TOKENS ? told : null
 }
 
 function parse(data: string): Json {

@@ -1,10 +1,12 @@
 import { spawnSync } from 'node:child_process'
-import { existsSync, statSync } from 'node:fs'
+import { existsSync, statSync, utimesSync } from 'node:fs'
 import { createServer } from 'node:net'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { until } from '../../../../test/support/until.ts'
 import { createSocketFolder } from './socket-folder.ts'
+
+type Folder = ReturnType<typeof createSocketFolder>
 
 it('only this user may enter it', () => {
   const folder = createSocketFolder()
@@ -14,17 +16,20 @@ it('only this user may enter it', () => {
 })
 
 it('one whose engine was killed is removed with the next start; those in use stay', async () => {
-  const [killed, serving, loading] = [createSocketFolder(), createSocketFolder(), createSocketFolder()]
-  for (const folder of [killed, serving, loading]) onTestFinished(() => folder.remove())
+  const folders = Array.from({ length: 4 }, createSocketFolder)
+  const [killed, binding, serving, loading] = folders as [Folder, Folder, Folder, Folder]
+  for (const folder of folders) onTestFinished(() => folder.remove())
   const listenAndDie = `require('net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))`
-  spawnSync(process.execPath, ['-e', listenAndDie, killed.socketPath])
+  // A socket that was made just now may be one on which its engine does not listen yet.
+  for (const folder of [killed, binding]) spawnSync(process.execPath, ['-e', listenAndDie, folder.socketPath])
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(serving.socketPath, resolve))
+  for (const folder of [killed, serving]) utimesSync(folder.socketPath, 0, 0)
   onTestFinished(() => void server.close())
 
   createSocketFolder().remove()
 
   await until('the abandoned one is gone', () => !existsSync(path.dirname(killed.socketPath)))
-  expect(existsSync(serving.socketPath)).toBe(true)
+  for (const folder of [binding, serving]) expect(existsSync(folder.socketPath)).toBe(true)
   expect(existsSync(path.dirname(loading.socketPath))).toBe(true)
 })

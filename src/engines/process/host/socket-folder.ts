@@ -3,7 +3,7 @@
  * user can be clients. A folder outlives its engine only when both engine and server are killed at once; the next start
  * removes it.
  */
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -31,12 +31,25 @@ function socketParent(): string {
   return Buffer.byteLength(longest) <= MAX_SOCKET_PATH_BYTES ? tmpdir() : '/tmp'
 }
 
+/** A socket is there a moment before its engine listens on it, and on a busy machine the moment may be long. */
+const MIN_AGE_MS = 60_000
+
 /** Those with a socket on which no process listens; one whose engine still loads has no socket yet. */
 async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(PREFIX)) continue
     const folder = path.join(parent, name)
-    if (await isRefused(path.join(folder, SOCKET))) rmSync(folder, { recursive: true, force: true })
+    const socketPath = path.join(folder, SOCKET)
+    if (isOld(socketPath) && (await isRefused(socketPath))) rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+/** False where there is none, or another user's. */
+function isOld(socketPath: string): boolean {
+  try {
+    return Date.now() - statSync(socketPath).mtimeMs > MIN_AGE_MS
+  } catch {
+    return false
   }
 }
 

@@ -262,6 +262,7 @@ export class RemoteEngine implements Engine {
     const reader = new AnswerReader({
       ...shape,
       kind: path === '/v1/completions' ? 'completion' : 'chat',
+      stopStrings: options.stopStrings,
       topLogprobs: options.topLogprobs ?? 0,
       maxTokens,
     })

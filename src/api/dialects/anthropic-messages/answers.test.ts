@@ -175,6 +175,26 @@ describe('a stream', () => {
     ])
   })
 
+  it('has one call after the other where an upstream sends their arguments in turns', () => {
+    const inputs = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 })
+    const whole = inputs.map((input) => JSON.stringify(input))
+    const json = fc.tuple(whole, fc.nat(2)).map(([text, missing]) => text.slice(0, text.length - missing))
+    const turns = fc.array(fc.nat(3), { maxLength: 50 })
+    fc.assert(
+      fc.property(fc.array(json, { maxLength: 4 }), turns, fc.boolean(), (texts, order, hasText) => {
+        const calls = texts.map((text, number) => call(number, ...text.split('')))
+        const starts = calls.flatMap((events) => events.splice(0, 1))
+        const inTurns = order.flatMap((number) => calls[number]?.splice(0, 1) ?? [])
+        const said = hasText ? [textDelta('a', [1])] : []
+        const events = [sequenceStart(), ...starts, ...inTurns, ...calls.flat(), ...said, sequenceEnd()]
+        const { id: _, ...plain } = plainOf(events)
+        const { id: __, ...streamed } = gather(parse(framesOf(events)))
+        expect(streamed).toEqual(plain)
+      }),
+      { numRuns: lengthOf({ test: 100, soak: 10_000 }) },
+    )
+  })
+
   it('begins with the length of the prompt', () => {
     expect(parse(framesOf(ANSWER))[0]).toMatchObject({
       message: { content: [], stop_reason: null, usage: { input_tokens: 5, output_tokens: 0 } },

@@ -8,6 +8,7 @@ import type { GeneratedSequence, Generation } from '../../../generation/generati
 import type { DeltaEvent } from '../../../generation/events/sequence-fold.ts'
 import { toAnthropicError } from '../../../net/render-error.ts'
 import type { FinishReason, SequenceStartEvent } from '../../../protocol/engine-events.ts'
+import { type CallEvent, CallsInTurn } from '../calls-in-turn.ts'
 import {
   answerFinishReason,
   type AnswerOf,
@@ -134,6 +135,7 @@ export class MessageFrames implements FrameFormat {
   #open: Block['type'] | null = null
   /** Of the open block, or of the next one. */
   #index = 0
+  readonly #calls = new CallsInTurn()
   #hasCalls = false
   #promptTokens = 0
   #completionTokens = 0
@@ -155,13 +157,10 @@ export class MessageFrames implements FrameFormat {
         return event.text === '' ? '' : this.#continue(EMPTY_TEXT) + this.#textFrame(event.text)
       case 'reasoning-delta':
         return event.text === '' ? '' : this.#thinkingFrames(event.text)
-      case 'tool-call-start': {
-        this.#hasCalls = true
-        const { id, name } = event
-        return this.#close() + this.#begin({ type: 'tool_use', id, name, input: {} })
-      }
+      case 'tool-call-start':
       case 'tool-call-delta':
-        return this.#deltaFrame({ type: 'input_json_delta', partial_json: event.arguments })
+        this.#hasCalls = true
+        return this.#callFrames(this.#calls.add(event))
     }
   }
 
@@ -186,6 +185,17 @@ export class MessageFrames implements FrameFormat {
     return this.#continue(EMPTY_THINKING) + this.#deltaFrame({ type: 'thinking_delta', thinking })
   }
 
+  #callFrames(events: readonly CallEvent[]): string {
+    return events.map((event) => this.#callFrame(event)).join('')
+  }
+
+  #callFrame(event: CallEvent): string {
+    if (event.type === 'tool-call-delta')
+      return this.#deltaFrame({ type: 'input_json_delta', partial_json: event.arguments })
+    const { id, name } = event
+    return this.#closeBlock() + this.#begin({ type: 'tool_use', id, name, input: {} })
+  }
+
   /** Goes on with the open block where it is of that kind. */
   #continue(block: Block): string {
     return this.#open === block.type ? '' : this.#close() + this.#begin(block)
@@ -196,7 +206,12 @@ export class MessageFrames implements FrameFormat {
     return toFrame({ type: 'content_block_start', index: this.#index, content_block: block })
   }
 
+  /** Calls that waited for the open one come before what follows it. */
   #close(): string {
+    return this.#callFrames(this.#calls.end()) + this.#closeBlock()
+  }
+
+  #closeBlock(): string {
     if (this.#open === null) return ''
     const isThinking = this.#open === 'thinking'
     const signature = isThinking ? this.#deltaFrame({ type: 'signature_delta', signature: SIGNATURE }) : ''

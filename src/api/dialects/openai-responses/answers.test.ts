@@ -161,6 +161,30 @@ describe('a stream', () => {
     })
   })
 
+  it('has one call after the other where an upstream sends their arguments in turns', () => {
+    const events = [
+      ...[START, call(0), call(1), callArguments(0, '{"a":"}'), callArguments(1, '{"b"')],
+      ...[callArguments(0, '"}'), callArguments(1, ':1}'), call(2), text('Hi'), end('stop')],
+    ] as const
+
+    const streamed = stream(events)
+
+    const ofCall = (deltas: number) => [
+      'output_item.added',
+      ...Array<string>(deltas).fill('function_call_arguments.delta'),
+      ...['function_call_arguments.done', 'output_item.done'],
+    ]
+    expect(names(streamed).slice(2, 15)).toEqual([...ofCall(2), ...ofCall(2), ...ofCall(0)])
+    const output = [
+      { type: 'function_call', call_id: 'call_0', arguments: '{"a":"}"}' },
+      { type: 'function_call', call_id: 'call_1', arguments: '{"b":1}' },
+      { type: 'function_call', call_id: 'call_2', arguments: '' },
+      { type: 'message', content: [{ text: 'Hi' }] },
+    ]
+    expect(lastResponse(streamed)?.output).toMatchObject(output)
+    expect(plain(events).output).toMatchObject(output)
+  })
+
   it('ends as incomplete, with the item that was cut off', () => {
     const events = stream([START, text('Hi'), call(0), callArguments(0, '{"a'), end('length')])
 

@@ -10,6 +10,7 @@ import { newId } from '../../../core/ids.ts'
 import { ReasoningTokens } from '../../../generation/events/reasoning-tokens.ts'
 import type { GenerationEvent } from '../../../generation/generation.ts'
 import type { ChosenLogprob, FinishReason } from '../../../protocol/engine-events.ts'
+import { type CallEvent, CallsInTurn } from '../calls-in-turn.ts'
 
 export type Item =
   | {
@@ -63,6 +64,7 @@ const UNCHANGED: readonly ItemChange[] = []
 export class Output {
   readonly items: Item[] = []
   readonly #reasoningKind: ReasoningKind
+  readonly #calls = new CallsInTurn()
   #promptTokens = 0
   #cachedTokens = 0
   #completionTokens = 0
@@ -104,11 +106,9 @@ export class Output {
       case 'reasoning-delta':
         return event.text === '' ? UNCHANGED : this.#growReasoning(event.text)
       case 'tool-call-start':
-        this.#readLogprobs()
-        return this.#open({ ...opened('call', 'fc'), callId: event.id, name: event.name })
       case 'tool-call-delta':
         this.#readLogprobs()
-        return this.#grow(event.arguments, [])
+        return this.#showCalls(this.#calls.add(event))
       case 'sequence-end':
         this.#promptTokens += event.promptTokensCorrection ?? 0
         this.#cachedTokens += event.cachedTokensCorrection ?? 0
@@ -130,7 +130,7 @@ export class Output {
 
   /** A response without any item would look to clients as if none had come. */
   #end(status: ItemStatus): readonly ItemChange[] {
-    const changes = this.items.length === 0 ? this.#openKind('message') : UNCHANGED
+    const changes = this.items.length === 0 ? this.#openKind('message') : this.#showCalls(this.#calls.end())
     const item = this.items.at(-1)
     if (item?.kind === 'message') item.logprobs.push(...this.#unreadLogprobs)
     return [...changes, ...this.#close(status)]
@@ -138,8 +138,17 @@ export class Output {
 
   #openKind(kind: 'message' | ReasoningKind): readonly ItemChange[] {
     if (this.items.at(-1)?.kind === kind) return UNCHANGED
-    if (kind === 'message') return this.#open({ ...opened('message', 'msg'), logprobs: [] })
-    return this.#open(opened(kind, 'rs'))
+    const changes = this.#showCalls(this.#calls.end())
+    const item = kind === 'message' ? { ...opened(kind, 'msg'), logprobs: [] } : opened(kind, 'rs')
+    return [...changes, ...this.#open(item)]
+  }
+
+  #showCalls(events: readonly CallEvent[]): readonly ItemChange[] {
+    return events.flatMap((event) =>
+      event.type === 'tool-call-delta'
+        ? this.#grow(event.arguments, [])
+        : this.#open({ ...opened('call', 'fc'), callId: event.id, name: event.name }),
+    )
   }
 
   #open(item: Item): readonly ItemChange[] {

@@ -6,6 +6,7 @@ const SHAPE = {
   kind: 'chat',
   choices: 1,
   firstIndex: 0,
+  stopStrings: ['END', 'FIN'],
   topLogprobs: 0,
   estimatedPromptTokens: 1,
   maxTokens: Infinity,
@@ -75,6 +76,30 @@ describe('the counts of an AnswerReader', () => {
   })
 
   it.each([
+    ['are the pieces of each choice where it tells none', undefined, [3, 1, undefined]],
+    ['are those also where it tells the sum of several', { reasoning_tokens: 9 }, [3, 1, undefined]],
+  ])('that were thought %s', (_, details, thought) => {
+    const deltas = [
+      { reasoning_content: 'a' },
+      { reasoning: 'b' },
+      { reasoning_content: 'c' },
+      { content: 'd' },
+    ]
+    const reader = new AnswerReader({ ...SHAPE, choices: 3 })
+    const events: AnswerEvent[] = []
+    const read = (chunk: object): void => reader.read(JSON.stringify(chunk), events)
+    for (const [index, given] of [deltas, deltas.slice(2), deltas.slice(3)].entries()) {
+      for (const delta of given) read({ choices: [{ index, delta }] })
+      read({ choices: [{ index, delta: {}, finish_reason: 'stop' }] })
+    }
+    read({ choices: [], usage: { completion_tokens: 20, completion_tokens_details: details } })
+    reader.end(events)
+
+    const ends = events.filter((event) => event.type === 'sequence-end')
+    expect(ends.map(({ reasoningTokens }) => reasoningTokens)).toEqual(thought)
+  })
+
+  it.each([
     [3, 3],
     [2 ** 20, 2 ** 20],
     [2 ** 20 + 1, 1],
@@ -105,5 +130,26 @@ describe('the calls of an AnswerReader', () => {
     ['f\n', 'f_'],
   ])('cut the name %j to what a function may be called, %j', (name, shown) => {
     expect(startsOfCall('c', name)).toMatchObject([{ name: shown }])
+  })
+})
+
+describe('the stop string of an AnswerReader', () => {
+  it.each([
+    ['vLLM names', { stop_reason: 'FIN' }, 'FIN'],
+    ['SGLang names', { matched_stop: 'FIN' }, 'FIN'],
+    ['is none where a token ended it', { stop_reason: null, matched_stop: 151_645 }, undefined],
+    ['is none where a template ends each turn with a text', { matched_stop: '<|im_end|>' }, undefined],
+    ['is none where nobody tells', {}, undefined],
+  ])('%s', (_, told, stopString) => {
+    const reader = new AnswerReader(SHAPE)
+    const events: AnswerEvent[] = []
+    reader.read(
+      JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: 'stop', ...told }] }),
+      events,
+    )
+    reader.end(events)
+    const end = events.find((event) => event.type === 'sequence-end')
+
+    expect(end?.stopString).toBe(stopString)
   })
 })

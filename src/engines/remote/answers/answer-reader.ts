@@ -23,6 +23,8 @@ export interface UpstreamAnswerShape {
   readonly choices: number
   /** Index of the first of its sequences in the engine's request. */
   readonly firstIndex: number
+  /** Of the request. */
+  readonly stopStrings: readonly string[]
   /** Of each token, at most so many of the likeliest. */
   readonly topLogprobs: number
   /** Until the upstream tells. */
@@ -36,6 +38,8 @@ interface Choice {
   left: number
   /** Pieces whose tokens have not been counted yet: 0 or 1. */
   uncounted: number
+  /** Tokens of thoughts that were shown, a piece as one where nothing counts them. */
+  thought: number
   finishReason: FinishReason | null
   stopString: string | null
   /** In our order: a call's index at the upstream, which calls may share, and its id there. */
@@ -67,6 +71,7 @@ export class AnswerReader {
     this.#choices = Array.from({ length: shape.choices }, () => ({
       left: shape.maxTokens,
       uncounted: 0,
+      thought: 0,
       finishReason: null,
       stopString: null,
       calls: [],
@@ -128,12 +133,14 @@ export class AnswerReader {
       choice.uncounted = 0
       if (tokens > 0) events.push(this.#tokens(index, tokens))
     }
-    for (const [index, { finishReason, stopString }] of this.#choices.entries()) {
+    for (const [index, choice] of this.#choices.entries()) {
+      const { finishReason, stopString } = choice
       if (finishReason === null) continue
       events.push({
         ...{ type: 'sequence-end', index: this.#indexOf(index), finishReason, error: null },
         ...(stopString !== null && { stopString }),
-        ...(index === 0 && { ...this.#corrections(), ...this.#thought() }),
+        ...(index === 0 && this.#corrections()),
+        ...this.#thought(choice),
       })
     }
   }
@@ -166,9 +173,13 @@ export class AnswerReader {
     const reason = given['finish_reason']
     if (typeof reason === 'string') {
       choice.finishReason = toFinishReason(reason)
-      const stop = given['stop_reason']
-      if (typeof stop === 'string') choice.stopString = stop
+      choice.stopString = this.#stopStringIn(given)
     }
+  }
+
+  /** By vLLM's name or SGLang's; another text than the request's ends every turn of a template, and a number is a token. */
+  #stopStringIn({ stop_reason: ofVllm, matched_stop: ofSglang }: Json): string | null {
+    return this.#shape.stopStrings.find((stop) => stop === ofVllm || stop === ofSglang) ?? null
   }
 
   #readText(at: number, given: Json, events: AnswerEvent[]): void {
@@ -183,6 +194,8 @@ export class AnswerReader {
     const thought = textOf(delta['reasoning_content']) || textOf(delta['reasoning'])
     if (thought !== '') events.push({ type: 'reasoning-delta', index: this.#indexOf(at), text: thought })
     const text = textOf(delta['content'])
+    const choice = this.#choices[at]
+    if (thought !== '' && text === '' && choice !== undefined) choice.thought += logprobs?.length ?? 1
     const calls = objects(delta['tool_calls'])
     const callEvents = calls.length === 0 ? [] : calls.flatMap((call) => this.#readCall(at, call))
     if (text !== '' || (logprobs?.length ?? 0) > 0 || thought !== '' || callEvents.length > 0)
@@ -248,12 +261,13 @@ export class AnswerReader {
     return told !== null && told <= MAX_ANSWER_TOKENS ? told : null
   }
 
-  /** Of one choice: of several an upstream tells the sum alone. */
-  #thought(): { readonly reasoningTokens?: number } {
-    const details = this.#usage?.['completion_tokens_details']
-    const told = isObject(details) ? countOf(details['reasoning_tokens']) : null
+  /** As the upstream tells it of one choice: of several it tells the sum alone. Else what was shown. */
+  #thought({ thought }: Choice): { readonly reasoningTokens?: number } {
     const tokens = this.#hasCut || this.#choices.length > 1 ? null : this.#toldTokens()
-    return told === null || tokens === null ? {} : { reasoningTokens: Math.min(told, tokens) }
+    const details = this.#usage?.['completion_tokens_details']
+    const told = tokens !== null && isObject(details) ? countOf(details['reasoning_tokens']) : null
+    if (told === null && thought === 0) return {}
+    return { reasoningTokens: Math.min(told ?? thought, tokens ?? Infinity) }
   }
 
   /** Of what the start said of the prompt, which is told once for all choices. */

@@ -35,8 +35,13 @@ it('streams an answer, stops one, makes another and edits turns', async () => {
   const page = await tab().visit()
   await page.getByLabel('Max tokens').fill('20')
   await page.getByLabel('Seed').fill('7')
-  await ask(page, 'Where is the library?')
+  await page.getByLabel('Message', { exact: true }).fill('Where is the library?')
+  await page.getByRole('button', { name: 'Send' }).dblclick()
   await answered(page)
+  expect(
+    await page.getByText('Stopped', { exact: true }).count(),
+    'answers that the second click stopped',
+  ).toBe(0)
   await page.getByText(/\d tokens\/s$/).waitFor()
   await page.getByText(/to the first token/).waitFor()
   await page.getByText(/^\d+ cached$/).waitFor()
@@ -57,9 +62,7 @@ it('streams an answer, stops one, makes another and edits turns', async () => {
   await answered(page)
   await page.getByLabel('Max tokens').fill('1500')
   await page.getByLabel("Go on behind the model's own end").check()
-  await page.getByLabel('Message', { exact: true }).fill('Tell me all.')
-  // The second click stops nothing.
-  await page.getByRole('button', { name: 'Send' }).dblclick()
+  await ask(page, 'Tell me all.')
   await page.getByRole('button', { name: 'Stop' }).click()
   await page.getByText('Stopped', { exact: true }).waitFor()
 })

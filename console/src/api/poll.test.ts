@@ -10,7 +10,7 @@ beforeEach(() => {
   vi.stubGlobal('document', page)
   page.hidden = false
   asked = 0
-  end = poll(async () => void asked++)
+  end = poll(() => void asked++)
 })
 
 afterEach(() => {

@@ -7,12 +7,12 @@ const MAX_PAUSE_MS = 10_000
 const GROWTH = 1.5
 
 /** Again and again, but not while the page is hidden. @returns what ends it */
-export function poll(ask: () => Promise<unknown>): () => void {
+export function poll(ask: () => void): () => void {
   let timer: ReturnType<typeof setTimeout>
   const askAfter = (pauseMs: number): void => {
     timer = setTimeout(() => {
       if (document.hidden) return askAfter(pauseMs)
-      void ask()
+      ask()
       askAfter(Math.min(pauseMs * GROWTH, MAX_PAUSE_MS))
     }, pauseMs)
   }

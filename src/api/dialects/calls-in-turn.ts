@@ -1,7 +1,7 @@
 /**
  * Puts one call of an answer behind the other, for dialects whose parts are open one at a time. An upstream may begin several
  * calls and send their arguments in turns: what belongs to a later call waits until the object of the call before it is whole.
- * Calls that come one after the other never wait.
+ * Of calls that come one after the other, one waits only behind arguments that are no whole object, until text or the end.
  */
 import type { ToolCallDeltaEvent, ToolCallStartEvent } from '../../protocol/engine-events.ts'
 

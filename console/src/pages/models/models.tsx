@@ -1,6 +1,7 @@
 /** The models that are served, as they are this second, and what an admin can do with them. */
 import { useEffect, useState } from 'preact/hooks'
 import { call, describeError } from '../../api/client.ts'
+import { poll } from '../../api/poll.ts'
 import { isLive, type ModelStatus, status, statusError, useStatus } from '../../api/status.ts'
 import type { Model } from '../../api/types.ts'
 import { notify } from '../../ui/announce.tsx'
@@ -116,16 +117,13 @@ const replacementOf = (model: Model): Open =>
     ? { kind: 'load', replaced: model.id }
     : { kind: 'adapt', base: model.parent, id: model.id }
 
-const POLL_MS = 1500
-
 /** Until each model is what it is going to be: the live figures may be away, and do not show one that is gone. */
 function usePolling({ value, reload }: Loaded<readonly Model[]>): void {
   const isSettled =
     value === null || value.every(({ meta: { state } }) => ['ready', 'unloaded', 'failed'].includes(state))
   useEffect(() => {
     if (isSettled) return
-    const timer = setInterval(reload, POLL_MS)
-    return () => clearInterval(timer)
+    return poll(reload)
   }, [isSettled, reload])
 }
 

@@ -82,7 +82,7 @@ function useModels(): void {
   useEffect(() => void loadModels(), [session.value])
   useEffect(() => {
     if (isSettled) return
-    return poll(loadModels)
+    return poll(() => void loadModels())
   }, [isSettled])
 }
 

@@ -3,7 +3,8 @@
  * scheduler by itself. The light embeddable server is `sluice/light`.
  */
 export { createServer } from './app/create-server.ts'
-export type { RunningServer, ServerHooks, ServerOptions } from './app/create-server.ts'
+export type { RunningServer, ServerOptions } from './app/create-server.ts'
+export type { ServerHooks } from './app/models/server-hooks.ts'
 export type { ServerConfig } from './config/server-config.ts'
 
 export type { ChatMessage } from './protocol/chat.ts'
@@ -21,7 +22,7 @@ export type {
 export { ContinuousBatchScheduler } from './scheduler/continuous-batch-scheduler.ts'
 export type { SchedulerEvent, SchedulerOptions } from './scheduler/continuous-batch-scheduler.ts'
 export type { ScheduledRequest } from './scheduler/sequence.ts'
-export type { SchedulePolicy } from './core/schedule-policy.ts'
+export type { SchedulePolicy } from './core/choices/schedule-policy.ts'
 
 export type {
   Engine,

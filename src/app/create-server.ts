@@ -7,7 +7,7 @@ import { ServedTiers } from '../accounts/served-tiers.ts'
 import { completeConfig } from '../config/resolve.ts'
 import type { ConfigOptions, ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
-import { InvariantError, ServiceError } from '../core/errors.ts'
+import { InvariantError, ServiceError, StartError } from '../core/errors.ts'
 import { withResolvers } from '../core/concurrency/with-resolvers.ts'
 import { describeKvCache } from '../core/text/kv-cache-text.ts'
 import { availableCores } from '../engines/llamacpp/cpu-cores.ts'
@@ -24,26 +24,22 @@ import { createLog, type Log } from '../telemetry/log.ts'
 import { UpstreamMetrics } from '../telemetry/upstream-metrics.ts'
 import { quantizedTypeOf } from '../checkpoints/quantization/quantization-plan.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
-import { createAdapterOpener, type OpenedModels } from './open-adapter.ts'
-import { createCheckpointOpener } from './open-checkpoint.ts'
-import { createOpener, createOutliner } from './open-remote.ts'
+import { createAdapterOpener, type OpenedModels } from './models/open-adapter.ts'
+import { createCheckpointOpener } from './models/open-checkpoint.ts'
+import { createOpener, createOutliner } from './models/open-remote.ts'
 import { readAliases } from './read-aliases.ts'
 import { SocketEngine } from './workers/socket-engine.ts'
 import type { Service } from './open-service.ts'
 import { KnownOutlines } from '../checkpoints/known-outlines.ts'
 import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
 import { MemoryFit } from '../checkpoints/memory/memory-need.ts'
-import { type DownloadHooks, localModels, type OutlinedModel, outlineAll } from './start-models.ts'
+import { guardHooks, type ServerHooks } from './models/server-hooks.ts'
+import { localModels, type OutlinedModel, outlineAll } from './models/start-models.ts'
 
 /** Every option of the command line but `--config`, in camelCase. */
 export interface ServerOptions extends ConfigOptions {
   /** Another name for `checkpoint`. */
   readonly model?: string
-}
-
-export interface ServerHooks extends DownloadHooks {
-  /** Called while a model loads, with 0 to 1. */
-  readonly onLoadProgress?: (modelId: string, fraction: number) => void
 }
 
 /**
@@ -68,15 +64,18 @@ export interface RunningServer extends Service {
  */
 export async function createServer(
   options: ServerOptions = {},
-  hooks: ServerHooks = {},
+  given: ServerHooks = {},
 ): Promise<RunningServer> {
+  requireObject('options', options)
+  requireObject('hooks', given)
   const { model, ...rest } = options
   const config = completeConfig(model === undefined ? rest : { ...rest, checkpoint: model })
+  const log = createLog({ level: config.logLevel, format: config.logFormat })
+  const hooks = guardHooks(given, log)
   const tls = await readTlsIdentity(config)
   const models = await localModels(config, hooks)
   const outlines = new KnownOutlines(config)
   const outlining = outlineAll(models, config, outlines)
-  const log = createLog({ level: config.logLevel, format: config.logFormat })
   const servedTiers = new ServedTiers(systemClock)
   const workers = config.workers === 'auto' ? availableCores() : config.workers
   let onChange = (): void => {}
@@ -142,6 +141,13 @@ export async function createServer(
     await registry.close()
     throw error
   }
+}
+
+/** @throws StartError */
+function requireObject(name: string, given: unknown): void {
+  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return
+  const what = given === null ? 'null' : `a ${Array.isArray(given) ? 'list' : typeof given}`
+  throw new StartError(`The ${name} of createServer must be an object, but were ${what}.`, 2)
 }
 
 async function headStart(

@@ -17,7 +17,7 @@ import { checkpointName } from '../checkpoints/hub/hub-reference.ts'
 import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
 import { availableMemoryBytes } from '../checkpoints/memory/available-memory.ts'
 import { MemoryFit } from '../checkpoints/memory/memory-need.ts'
-import { createCheckpointOpener } from './open-checkpoint.ts'
+import { createCheckpointOpener } from './models/open-checkpoint.ts'
 
 /** Resolves once the headers have been checked; the weights go on loading. @throws StartError */
 export async function openLightCheckpoint(

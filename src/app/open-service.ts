@@ -175,6 +175,7 @@ export async function openService(
     log,
   }).catch(async (error: unknown) => {
     await guards.close()
+    await tracing?.close()
     await closeState()
     throw error
   })

@@ -1,5 +1,5 @@
 /**
- * How V8 runs a process that serves: its heap stays close to what it uses, and its code is compiled early. Of the process that is the
+ * How Node runs a process that serves: its heap stays close to what it uses, and its code is compiled early. Of the process that is the
  * program, not of one that embeds a server.
  */
 import v8 from 'node:v8'
@@ -27,4 +27,20 @@ export function keepHeapSmall(): void {
 /** Call when the server listens: to optimize code that only a start runs took a quarter of its CPU. */
 export function optimizeEarly(): void {
   if (HAS_BUDGET) v8.setFlagsFromString(`--interrupt-budget=${OPTIMIZING_AFTER_BYTES}`)
+}
+
+/** Memory, profiles and reports, which are meant for all processes of a service. */
+const INHERITED = /^--(max-|stack-|cpu-prof|heap-prof|heapsnapshot-|report-|trace-|no-warnings)/
+
+/**
+ * Of Node's own options of this process those that a worker takes over. What an application is started with besides (`--import`,
+ * `--eval`, `--inspect`, `--test`) would run its code, or take its port, in every worker.
+ */
+export function inheritedFlags(execArgv: readonly string[]): string[] {
+  let isKept = false
+  return execArgv.filter((word) => {
+    // A value may stand after its option as a word of its own.
+    if (word.startsWith('-')) isKept = INHERITED.test(word)
+    return isKept
+  })
 }

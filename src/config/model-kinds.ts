@@ -1,8 +1,8 @@
 /** How the list of models in a configuration file, or from code, is read. */
-import { type Quantization, QUANTIZATIONS } from '../core/quant-mode.ts'
+import { type Quantization, QUANTIZATIONS } from '../core/choices/quant-mode.ts'
 import { type Tier, TIERS } from '../core/tiers.ts'
-import { type LoadTime, LOAD_TIMES } from '../core/load-time.ts'
-import { type ToolFormat, TOOL_FORMATS } from '../core/tool-format.ts'
+import { type LoadTime, LOAD_TIMES } from '../core/choices/load-time.ts'
+import { type ToolFormat, TOOL_FORMATS } from '../core/choices/tool-format.ts'
 import { endpointUrl, modelName, upstreamSecret } from './upstream-kinds.ts'
 import {
   choice,
@@ -41,35 +41,37 @@ const endpoints: ValueKind<readonly string[]> = {
 }
 
 const POLICY_FIELDS = ['fallback', 'tiers', 'keys'] as const
-const LOCAL_FIELDS = [
-  ...([
-    'id',
-    'checkpoint',
-    'modelConfig',
-    'tokenizer',
-    'quantization',
-    'draftCheckpoint',
-    'toolFormat',
-    'load',
-    'pinned',
-  ] as const),
-  ...POLICY_FIELDS,
-] as const
-const ADAPTER_FIELDS = ['id', 'engine', 'base', 'adapter', 'scale', ...POLICY_FIELDS] as const
-const REMOTE_FIELDS = ['id', 'engine', 'endpoints', 'apiKey', 'model', ...POLICY_FIELDS] as const
+/** Of each kind of source. */
+export const SOURCE_FIELDS = {
+  local: ['checkpoint', 'modelConfig', 'tokenizer', 'quantization', 'draftCheckpoint', 'toolFormat'],
+  openai: ['endpoints', 'apiKey', 'model'],
+  adapter: ['base', 'adapter', 'scale'],
+} as const
+const FIELDS = {
+  local: ['id', ...SOURCE_FIELDS.local, 'load', 'pinned', ...POLICY_FIELDS],
+  openai: ['id', 'engine', ...SOURCE_FIELDS.openai, ...POLICY_FIELDS],
+  adapter: ['id', 'engine', ...SOURCE_FIELDS.adapter, ...POLICY_FIELDS],
+} as const
 
 export const keyIdKind = textLike('key id', 'the id of a key', (text) => /^[\w-]{1,100}$/.test(text))
 
 /** Multiplies what an adapter adds; 0 would be its base model, which has an id of its own. */
 const adapterScale = numberFrom({ min: -100, max: 100 })
 
-type FieldName =
-  | (typeof LOCAL_FIELDS)[number]
-  | (typeof REMOTE_FIELDS)[number]
-  | (typeof ADAPTER_FIELDS)[number]
+/** Of the kind of engine that serves it. */
+export type SourceKind = keyof typeof SOURCE_FIELDS
+
+type FieldName = (typeof FIELDS)[SourceKind][number]
+
+type Values = Readonly<Record<string, unknown>>
 
 /** A model of the list; null is absence. Reading the list fills in the defaults. */
-export type ConfiguredModel = ConfiguredLocalModel | ConfiguredRemoteModel | ConfiguredAdapter
+export type ConfiguredModel =
+  | (ConfiguredPolicy & ConfiguredLocalSource & ConfiguredResidence)
+  | (ConfiguredPolicy & ConfiguredRemoteSource)
+  | (ConfiguredPolicy & ConfiguredAdapterSource)
+
+export type ConfiguredSource = ConfiguredLocalSource | ConfiguredRemoteSource | ConfiguredAdapterSource
 
 interface ConfiguredPolicy {
   readonly id: string
@@ -82,7 +84,7 @@ interface ConfiguredPolicy {
 }
 
 /** A model that other servers serve over OpenAI's API. */
-interface ConfiguredRemoteModel extends ConfiguredPolicy {
+interface ConfiguredRemoteSource {
   readonly engine: 'openai'
   /** As `http://host:8000/v1`; `dns+http://name:8000/v1` is every address of the name. */
   readonly endpoints: readonly string[]
@@ -93,7 +95,7 @@ interface ConfiguredRemoteModel extends ConfiguredPolicy {
 }
 
 /** A LoRA adapter of another model, in whose engine it runs. */
-interface ConfiguredAdapter extends ConfiguredPolicy {
+interface ConfiguredAdapterSource {
   /** May be left out where `adapter` is given in a configuration file. */
   readonly engine: 'adapter'
   /** The id of the model that it is for. */
@@ -104,7 +106,7 @@ interface ConfiguredAdapter extends ConfiguredPolicy {
   readonly scale?: number | null
 }
 
-interface ConfiguredLocalModel extends ConfiguredPolicy {
+interface ConfiguredLocalSource {
   readonly engine?: undefined
   /** A path, or `hf:org/repo[:file.gguf]`. */
   readonly checkpoint: string
@@ -118,6 +120,9 @@ interface ConfiguredLocalModel extends ConfiguredPolicy {
   readonly draftCheckpoint?: string | null
   /** How it writes tool calls. @default auto, which finds it from the chat template */
   readonly toolFormat?: ToolFormat
+}
+
+interface ConfiguredResidence {
   /** When it is loaded: as the server starts, or by the first request for it. @default start */
   readonly load?: LoadTime
   /** Whether it stays loaded when others need its room, and while nobody uses it. @default false */
@@ -129,7 +134,7 @@ export const configuredModels: ValueKind<readonly ConfiguredModel[]> = {
   expected: 'a list of models, each with id and checkpoint',
   parse: (given) => {
     if (!Array.isArray(given)) throw new ValueProblem('must be a list of models, each with id and checkpoint')
-    const models = given.map(parseModel)
+    const models = given.map((model, index) => parseModel(model, `model ${index + 1}`))
     const ids = models.map(({ id }) => id)
     const twice = ids.find((id, index) => ids.indexOf(id) !== index)
     if (twice !== undefined) throw new ValueProblem(`must not name the id '${twice}' twice`)
@@ -149,9 +154,7 @@ function withoutUnderscores(fields: object): Record<string, unknown> {
   return Object.fromEntries(renamed)
 }
 
-const FIELDS = { local: LOCAL_FIELDS, openai: REMOTE_FIELDS, adapter: ADAPTER_FIELDS } as const
-
-function engineOf(values: Readonly<Record<string, unknown>>, place: string): keyof typeof FIELDS {
+function engineOf(values: Values, place: string): SourceKind {
   const { engine } = values
   if (engine === 'openai' || engine === 'adapter') return engine
   if (engine !== undefined)
@@ -159,62 +162,98 @@ function engineOf(values: Readonly<Record<string, unknown>>, place: string): key
   return values['adapter'] === undefined ? 'local' : 'adapter'
 }
 
-function parseModel(given: unknown, index: number): ConfiguredModel {
-  const place = `model ${index + 1}`
+function parseModel(given: unknown, place: string): ConfiguredModel {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw new ValueProblem(`must hold objects with id and checkpoint, but ${place} is none`)
   }
-  const values: Readonly<Record<string, unknown>> = withoutUnderscores(given)
+  const values: Values = withoutUnderscores(given)
   const engine = engineOf(values, place)
-  const fields: readonly string[] = FIELDS[engine]
+  refuseUnknownField(values, FIELDS[engine], place)
+  const fields = new FieldReader(values, place)
+  const common = {
+    id: fields.read('id', modelIdKind),
+    fallback: fields.readOptional('fallback', modelIdKind),
+    tiers: fields.readOptional('tiers', list(choice(TIERS))),
+    keys: fields.readOptional('keys', list(keyIdKind)),
+  }
+  const source = readSourceFields(engine, fields)
+  if (source.engine !== undefined) return Object.freeze({ ...common, ...source })
+  return Object.freeze({
+    ...common,
+    ...source,
+    load: fields.readOptional('load', choice(LOAD_TIMES)) ?? 'start',
+    pinned: fields.readOptional('pinned', toggle) ?? false,
+  })
+}
+
+/**
+ * What a model is loaded from, alone, as code gives it.
+ * @param place how errors name it
+ * @throws ValueProblem
+ */
+export function parseSource(engine: SourceKind, values: Values, place: string): ConfiguredSource {
+  refuseUnknownField(values, SOURCE_FIELDS[engine], place)
+  return readSourceFields(engine, new FieldReader(values, place))
+}
+
+function readSourceFields(engine: SourceKind, fields: FieldReader): ConfiguredSource {
+  switch (engine) {
+    case 'adapter':
+      return {
+        engine,
+        base: fields.read('base', modelIdKind),
+        adapter: fields.read('adapter', path()),
+        scale: fields.readOptional('scale', adapterScale),
+      }
+    case 'openai':
+      return {
+        engine,
+        endpoints: fields.read('endpoints', endpoints),
+        apiKey: fields.readOptional('apiKey', upstreamSecret),
+        model: fields.readOptional('model', modelName),
+      }
+    case 'local':
+      return {
+        checkpoint: fields.read('checkpoint', path()),
+        modelConfig: fields.readOptional('modelConfig', path()),
+        tokenizer: fields.readOptional('tokenizer', path()),
+        quantization: fields.readOptional('quantization', choice(QUANTIZATIONS)) ?? 'none',
+        draftCheckpoint: fields.readOptional('draftCheckpoint', path()),
+        toolFormat: fields.readOptional('toolFormat', choice(TOOL_FORMATS)) ?? 'auto',
+      }
+  }
+}
+
+function refuseUnknownField(values: Values, fields: readonly string[], place: string): void {
   const unknown = Object.keys(values).find((name) => !fields.includes(name))
   if (unknown !== undefined) {
     throw new ValueProblem(`must not have '${unknown}' in ${place}; its fields are ${fields.join(', ')}`)
   }
-  const read = <Value>(name: FieldName, kind: ValueKind<Value>): Value => {
-    if (values[name] === undefined) throw new ValueProblem(`must have '${name}' in ${place}`)
+}
+
+/** Reads the fields of one object; null is absence where a field is optional. */
+class FieldReader {
+  readonly #values: Values
+  readonly #place: string
+
+  constructor(values: Values, place: string) {
+    this.#values = values
+    this.#place = place
+  }
+
+  read<Value>(name: FieldName, kind: ValueKind<Value>): Value {
+    const given = this.#values[name]
+    if (given === undefined) throw new ValueProblem(`must have '${name}' in ${this.#place}`)
     try {
-      return kind.parse(values[name])
+      return kind.parse(given)
     } catch (error) {
       if (!(error instanceof ValueProblem)) throw error
-      throw new ValueProblem(`is wrong in ${place}: its ${name} ${error.message}`)
+      throw new ValueProblem(`is wrong in ${this.#place}: its ${name} ${error.message}`)
     }
   }
-  const readOptional = <Value>(name: FieldName, kind: ValueKind<Value>): Value | null =>
-    values[name] === undefined || values[name] === null ? null : read(name, kind)
-  const common = {
-    id: read('id', modelIdKind),
-    fallback: readOptional('fallback', modelIdKind),
-    tiers: readOptional('tiers', list(choice(TIERS))),
-    keys: readOptional('keys', list(keyIdKind)),
+
+  readOptional<Value>(name: FieldName, kind: ValueKind<Value>): Value | null {
+    const given = this.#values[name]
+    return given === undefined || given === null ? null : this.read(name, kind)
   }
-  if (engine === 'adapter') {
-    return Object.freeze({
-      ...common,
-      engine,
-      base: read('base', modelIdKind),
-      adapter: read('adapter', path()),
-      scale: readOptional('scale', adapterScale),
-    })
-  }
-  if (engine === 'openai') {
-    return Object.freeze({
-      ...common,
-      engine: 'openai',
-      endpoints: read('endpoints', endpoints),
-      apiKey: readOptional('apiKey', upstreamSecret),
-      model: readOptional('model', modelName),
-    })
-  }
-  return Object.freeze({
-    ...common,
-    checkpoint: read('checkpoint', path()),
-    modelConfig: readOptional('modelConfig', path()),
-    tokenizer: readOptional('tokenizer', path()),
-    quantization: readOptional('quantization', choice(QUANTIZATIONS)) ?? 'none',
-    draftCheckpoint: readOptional('draftCheckpoint', path()),
-    toolFormat: readOptional('toolFormat', choice(TOOL_FORMATS)) ?? 'auto',
-    load: readOptional('load', choice(LOAD_TIMES)) ?? 'start',
-    pinned: readOptional('pinned', toggle) ?? false,
-  })
 }

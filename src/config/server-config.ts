@@ -7,11 +7,11 @@
  * The comments of the fields are what an editor shows for `createServer({`: `npm run docs` writes them from the table of
  * options. A test fails when a name, a type or a comment differs from the table.
  */
-import type { Quantization } from '../core/quant-mode.ts'
-import type { PrefixCacheScope } from '../core/prefix-cache-scope.ts'
-import type { SchedulePolicy } from '../core/schedule-policy.ts'
-import type { Speculation } from '../core/speculation.ts'
-import type { ToolFormat } from '../core/tool-format.ts'
+import type { Quantization } from '../core/choices/quant-mode.ts'
+import type { PrefixCacheScope } from '../core/choices/prefix-cache-scope.ts'
+import type { SchedulePolicy } from '../core/choices/schedule-policy.ts'
+import type { Speculation } from '../core/choices/speculation.ts'
+import type { ToolFormat } from '../core/choices/tool-format.ts'
 import type { ConfiguredModel } from './model-kinds.ts'
 
 /** An interface and no mapped type: TypeScript 7 shows no comments of the fields of a mapped type. */

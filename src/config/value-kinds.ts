@@ -34,14 +34,24 @@ export function readValue<Value>(kind: ValueKind<Value>, given: unknown, label: 
 const MAX_SHOWN_LENGTH = 80
 
 /** A value on one line, in single quotes when it is text. */
-function show(value: unknown): string {
-  const json = JSON.stringify(value) ?? String(value)
+export function showValue(value: unknown): string {
+  const json = toJson(value) ?? String(value)
   const line = typeof value === 'string' ? `'${json.slice(1, -1).replaceAll('\\"', '"')}'` : json
   return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}...` : line
 }
 
+/** Undefined for what JSON has no word for, or holds itself: code gives that, no file does. */
+function toJson(value: unknown): string | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
 function refuse(expected: string, given: unknown): never {
-  throw new ValueProblem(`must be ${expected}, but was ${show(given)}`)
+  throw new ValueProblem(`must be ${expected}, but was ${showValue(given)}`)
 }
 
 /** Text for which `isValid` holds. */

@@ -3,6 +3,7 @@
  * them into the text that is scanned and echoed. Called by `prepare-prompts.ts` and `generation.ts`.
  */
 import { ServiceError } from '../core/errors.ts'
+import { findUnknownToken } from '../models/queue/known-tokens.ts'
 import type { ModelLease } from '../models/registry.ts'
 import type { Prompt } from '../protocol/engine.ts'
 
@@ -44,7 +45,7 @@ export function checkPromptTokens(prompts: readonly InputPrompt[], { modelId, in
   for (const prompt of prompts) {
     if ('text' in prompt) continue
     const { name, tokenIds } = prompt
-    const index = tokenIds.findIndex((id) => !(Number.isInteger(id) && id >= 0 && id < vocabSize))
+    const index = findUnknownToken(tokenIds, vocabSize)
     if (index < 0) continue
     const rule = `must be a token id between 0 and ${vocabSize - 1}, one of model '${modelId}'`
     const message = `${name}[${index}] ${rule}, but was ${tokenIds[index]}.`

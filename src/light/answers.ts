@@ -35,7 +35,7 @@ export interface LightAnswer {
 
 /** A value without JSON is sent as `null`. @throws TypeError for a value that JSON cannot hold. */
 export function renderValue(value: unknown, { requestId }: { readonly requestId: string }): LightAnswer {
-  const { text, byteLength } = value instanceof JsonText ? value : new JsonText(refuseBytes(value))
+  const { text, byteLength } = value instanceof JsonText ? value : new JsonText(refuseUnsendable(value))
   return {
     status: 200,
     headers: [
@@ -57,11 +57,21 @@ export function renderValue(value: unknown, { requestId }: { readonly requestId:
   }
 }
 
-/** Bytes and streams, recognized by their methods: naming the class of web streams would load it. */
-function refuseBytes(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value
-  if (!('pipe' in value) && !('getReader' in value) && !ArrayBuffer.isView(value)) return value
-  throw new TypeError('A route returned a stream or bytes; what it returns is sent as JSON.')
+/** Of classes whose JSON would be `{}`. Those that a plain Node may not have loaded are recognized by their methods. */
+function refuseUnsendable(value: unknown): unknown {
+  const kind = unsendableKind(value)
+  if (kind === null) return value
+  throw new TypeError(`A route returned ${kind}; what it returns is sent as JSON.`)
+}
+
+function unsendableKind(value: unknown): string | null {
+  if (typeof value === 'function' || typeof value === 'symbol') return `a ${typeof value}`
+  if (typeof value !== 'object' || value === null) return null
+  if ('pipe' in value || 'getReader' in value || ArrayBuffer.isView(value)) return 'a stream or bytes'
+  if ('toJSON' in value) return null
+  if ('arrayBuffer' in value) return 'a Response, a Request or a Blob'
+  if (value instanceof Map || value instanceof Set) return 'a Map or a Set'
+  return value instanceof Error ? 'an Error' : null
 }
 
 /** Resolves when the file has been handed over; undefined when there is nothing to wait for. */

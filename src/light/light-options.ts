@@ -1,6 +1,7 @@
 /** The options of a light server: their types, their defaults and their checks. */
 import { StartError } from '../core/errors.ts'
-import type { Quantization } from '../core/quant-mode.ts'
+import { guardedCall } from '../core/guarded-call.ts'
+import type { Quantization } from '../core/choices/quant-mode.ts'
 import { DEFAULT_PUBLIC_PATHS, type Pattern } from './routing/path-pattern.ts'
 
 /** Called with the cause of each 500; the id is null where no request caused it, as when a thread has ended. */
@@ -106,6 +107,12 @@ const MODEL_OPTIONS: ReadonlySet<string> = new Set<keyof LightModelOptions>([
 
 /** Options of the model are checked by the full server's own table, once a checkpoint is opened. @throws StartError */
 export function completeOptions(options: LightServerOptions): CompleteOptions {
+  if (typeof options !== 'object' || options === null) {
+    throw new StartError(
+      `The options of createLightServer must be an object, but were ${String(options)}.`,
+      2,
+    )
+  }
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   const unknown = given.find(([name]) => !Object.hasOwn(DEFAULTS, name) && !MODEL_OPTIONS.has(name))
   if (unknown !== undefined) throw new StartError(`The light server has no option '${unknown[0]}'.`, 2)
@@ -125,17 +132,10 @@ export function completeOptions(options: LightServerOptions): CompleteOptions {
   const { checkpoint = null } = complete.model
   if (checkpoint !== null) checkText('checkpoint', checkpoint)
   requireCheckpoint(complete.model)
-  return { ...complete, onError: neverThrowing(complete.onError) }
-}
-
-/** Catches what the application's function throws, which no caller could. */
-function neverThrowing(onError: OnError): OnError {
-  return (error, requestId) => {
-    try {
-      onError(error, requestId)
-    } catch {
-      // There is nowhere else to report it.
-    }
+  return {
+    ...complete,
+    // There is nowhere else to report what it throws.
+    onError: guardedCall(complete.onError, () => {}),
   }
 }
 

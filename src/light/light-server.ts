@@ -11,7 +11,7 @@
  * configured.
  */
 import type { Clock } from '../core/clock.ts'
-import { InvariantError } from '../core/errors.ts'
+import { InvariantError, StartError } from '../core/errors.ts'
 import { withResolvers } from '../core/concurrency/with-resolvers.ts'
 import type { EndpointHandler, Handler } from './answer-request.ts'
 import type { KeyLookup } from './answer-request.ts'
@@ -124,8 +124,7 @@ export class LightServer {
   readonly close = async (): Promise<void> => {
     switch (this.#state.type) {
       case 'made':
-        this.#state = { type: 'closed' }
-        this.#load.resolve()
+        this.#endClosed()
         return
       case 'listening':
         this.#closing.abort()
@@ -143,6 +142,9 @@ export class LightServer {
 
   /** Adds a route, before or after `listen`. @throws StartError when it is malformed or there already. */
   readonly route = <const P extends Pattern>(method: Method, pattern: P, handler: Handler<P>): void => {
+    if (typeof handler !== 'function') {
+      throw new StartError(`The handler of the route ${method} ${pattern} must be a function.`, 2)
+    }
     // The router hands a handler exactly what its own pattern captures.
     this.#router.add(method, pattern, handler as Handler)
   }
@@ -219,7 +221,14 @@ export class LightServer {
       await front.graceful.close()
       await keys?.close()
     }
-    this.#load.resolve()
+    this.#endClosed()
+  }
+
+  /** No effect on a load that has settled. */
+  #endClosed(): void {
     this.#state = { type: 'closed' }
+    const { checkpoint = null } = this.#options.model
+    if (checkpoint === null) this.#load.resolve()
+    else this.#load.reject(new StartError(`The server was closed before '${checkpoint}' was loaded.`))
   }
 }

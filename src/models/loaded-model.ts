@@ -4,7 +4,7 @@
  */
 import { InvariantError } from '../core/errors.ts'
 import { type Resolvers, withResolvers } from '../core/concurrency/with-resolvers.ts'
-import type { ToolFormat } from '../core/tool-format.ts'
+import type { ToolFormat } from '../core/choices/tool-format.ts'
 import { callableTools, type Chat } from '../protocol/chat.ts'
 import type { Engine, TextPrompt } from '../protocol/engine.ts'
 import type { ModelInfo } from '../protocol/model-info.ts'
@@ -14,7 +14,7 @@ import { writesTools } from './chat/formats/choose-format.ts'
 import { isLongChat, type RenderThread } from './chat/render-thread.ts'
 import type { EngineQueue } from './queue/engine-queue.ts'
 import { PromptBound } from './prompt-bound.ts'
-import { QueuedEngine } from './queued-engine.ts'
+import { QueuedEngine } from './queue/queued-engine.ts'
 import type { SequenceCounts } from './sequence-counts.ts'
 
 /** A request's hold on a loaded model. The holder disposes it; a swap waits until every lease is gone. */
@@ -139,15 +139,18 @@ export class LoadedModel {
     })
   }
 
-  /** Resolves when the last lease is gone and the engine has closed. No lease can be taken any more. */
+  /** Resolves when the last lease is gone and the engine has closed. No lease can be taken any more. @throws what the engine throws */
   async retire(): Promise<void> {
     const isFirst = this.#retired === null
     this.#retired ??= withResolvers()
     this.#settle()
     await this.#retired.promise
-    await this.engine.close()
-    this.#baseHold?.[Symbol.dispose]()
-    if (isFirst) this.#sequences.forget(this.modelId)
+    try {
+      await this.engine.close()
+    } finally {
+      this.#baseHold?.[Symbol.dispose]()
+      if (isFirst) this.#sequences.forget(this.modelId)
+    }
   }
 
   async #renderChat(chat: Chat, accountId: string, signal: AbortSignal): Promise<TextPrompt> {

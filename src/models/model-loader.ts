@@ -5,7 +5,7 @@
  */
 import type { Clock } from '../core/clock.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
-import type { ToolFormat } from '../core/tool-format.ts'
+import type { ToolFormat } from '../core/choices/tool-format.ts'
 import type { Engine } from '../protocol/engine.ts'
 import type { ModelInfo, ModelOutline } from '../protocol/model-info.ts'
 import type { ModelSource } from '../protocol/model-source.ts'
@@ -173,16 +173,17 @@ export class ModelLoader {
     )
   }
 
-  /** Closes a model's engine when its last lease is gone. */
+  /** Closes a model's engine when its last lease is gone. One of an application's own that cannot be closed is let go of. */
   async retire(model: LoadedModel | null): Promise<void> {
     if (model === null) return
-    await model.retire()
+    await model.retire().catch(() => {})
     this.#open.delete(model)
   }
 
   /**
    * Ends the loads of these entries, and closes every engine: at once, as one that drains keeps the load that takes its room from its
    * end. A load that hangs is waited for a few seconds; what it brings after that is closed then.
+   * @throws what an engine throws as it is closed, once all of them were
    */
   async close(entries: readonly ModelEntry[]): Promise<void> {
     this.#closing.abort()
@@ -191,13 +192,14 @@ export class ModelLoader {
       timer = setTimeout(resolve, LOADS_END_MS)
     })
     const loads = Promise.race([Promise.all(entries.map((entry) => entry.loads.whenIdle())), tooLate])
-    await Promise.all([this.#closeOpen(), loads])
+    const [closed] = await Promise.all([this.#closeOpen(), loads])
     clearTimeout(timer)
-    await this.#closeOpen()
+    const failed = [...closed, ...(await this.#closeOpen())].find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
   }
 
-  async #closeOpen(): Promise<void> {
-    await Promise.all(Array.from(this.#open, ({ engine }) => engine.close()))
+  async #closeOpen(): Promise<readonly PromiseSettledResult<void>[]> {
+    return await Promise.allSettled(Array.from(this.#open, async ({ engine }) => await engine.close()))
   }
 
   #signalOf(entry: ModelEntry): AbortSignal {

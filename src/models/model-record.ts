@@ -1,7 +1,7 @@
 /** A model as `/v1/models` shows it on both servers: the record of a registry's entry, and its JSON. */
 import { ServiceError } from '../core/errors.ts'
 import { withoutFolders } from '../core/text/file-paths.ts'
-import type { Quantization } from '../core/quant-mode.ts'
+import type { Quantization } from '../core/choices/quant-mode.ts'
 import type { Placement } from '../protocol/compute-device.ts'
 import type { ReplicaCount } from '../protocol/engine.ts'
 import type { ModelInfo, ModelOutline } from '../protocol/model-info.ts'

@@ -6,7 +6,7 @@
  */
 import type { Clock } from '../core/clock.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
-import type { Quantization } from '../core/quant-mode.ts'
+import type { Quantization } from '../core/choices/quant-mode.ts'
 import type { LocalModelSource, ModelSource } from '../protocol/model-source.ts'
 import type { ModelRegistry } from './registry.ts'
 

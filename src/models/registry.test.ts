@@ -225,9 +225,34 @@ describe('ModelRegistry', () => {
     expect(registry.list()).toMatchObject([{ id: 'm', state: 'ready' }])
   })
 
+  it('lets go of an engine that cannot be closed, and closes all others', async () => {
+    class StuckEngine extends WatchedEngine {
+      override async close(): Promise<void> {
+        await super.close()
+        throw new Error('of the application')
+      }
+    }
+    const loads = createLoads()
+    const { registry } = createRegistry(loads.open)
+    await registerLoaded(registry, loads, new StuckEngine())
+    const second = new StuckEngine()
+    await registerLoaded(registry, loads, second)
+    const other = new WatchedEngine()
+    const registered = registry.register('other', source)
+    await settle()
+    loads.next().succeed(other)
+    await registered
+
+    await expect(registry.close()).rejects.toThrow('of the application')
+
+    expect([second.isClosed, other.isClosed]).toEqual([true, true])
+  })
+
   it('refuses an empty id', async () => {
     const { registry } = createRegistry(createLoads().open)
-    await expect(registry.register('', source)).rejects.toThrow('The id of a model must not be empty.')
+    await expect(registry.register('', source)).rejects.toThrow(
+      "The id of a model must be 1 to 255 characters, none of its segments '.' or '..', but was ''.",
+    )
     expect(registry.list()).toMatchObject([{ id: 'default' }])
   })
 

@@ -15,12 +15,7 @@ import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import { type ServiceError, StartError } from '../core/errors.ts'
 import type { Engine, QueuePlace } from '../protocol/engine.ts'
 import { OPEN_POLICY } from '../protocol/model-policy.ts'
-import {
-  type AdapterModelSource,
-  toModelSource,
-  type ModelSource,
-  type RegisteredSource,
-} from '../protocol/model-source.ts'
+import type { AdapterModelSource, ModelSource, RegisteredSource } from '../protocol/model-source.ts'
 import type { Answer } from '../core/shared-state.ts'
 import { refuseBase, requireBase, servingBase } from './adapters.ts'
 import type { LoadedModel, ModelLease } from './loaded-model.ts'
@@ -39,6 +34,7 @@ import { RenderThread } from './chat/render-thread.ts'
 import { LoadRooms } from './residency/load-rooms.ts'
 import { type EngineProcessId, type LoadWork, ModelLoader } from './model-loader.ts'
 import { isServing, notReady, toRecord, type ModelRecord } from './model-record.ts'
+import { readRegisteredSource, refuseId } from './read-source.ts'
 import { ModelResidency } from './residency/model-residency.ts'
 import { QueueLimit } from './queue/queue-limit.ts'
 import { QueueLine } from './queue/queue-line.ts'
@@ -118,11 +114,11 @@ export class ModelRegistry {
   /**
    * Loads a model and serves it under `id`; one that is served already goes on until the new one is ready, and for
    * good when that fails.
-   * @throws StartError with one sentence when the model cannot be opened.
+   * @throws StartError with one sentence when something given is wrong, or the model cannot be opened.
    */
   async register(id: string, given: RegisteredSource, options: RegisterOptions = {}): Promise<void> {
-    if (id === '') throw new StartError('The id of a model must not be empty.', 1)
-    const source = toModelSource(given)
+    refuseId(id)
+    const source = readRegisteredSource(id, given)
     const baseId = source.kind === 'adapter' ? this.#baseOf(id, source).id : null
     const entry = this.#entries.get(id) ?? createEntry(id, this.#options.clock.unixSeconds())
     void this.#loader.retire(this.#entries.add(entry)?.current ?? null)
@@ -296,11 +292,15 @@ export class ModelRegistry {
   /**
    * Ends every load and closes every engine now; requests that still run fail with `shutting_down`. A load that hangs is
    * waited for a few seconds; what it brings after that is closed then.
+   * @throws what an engine throws as it is closed, once all of them were
    */
   async close(): Promise<void> {
     this.#residency.close()
-    await this.#loader.close(this.#entries.all())
-    await this.#renderThread.close()
+    try {
+      await this.#loader.close(this.#entries.all())
+    } finally {
+      await this.#renderThread.close()
+    }
   }
 
   async #load(entry: ModelEntry, work: LoadWork): Promise<void> {

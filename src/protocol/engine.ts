@@ -3,7 +3,7 @@
  * What a request goes through is a stack of such engines:
  *
  *   lease                 a request's hold on a loaded model; a swap waits for it     models/loaded-model.ts
- *    └─ QueuedEngine      counts waiting sequences, over all models, and refuses (429)        models/queued-engine.ts
+ *    └─ QueuedEngine      counts waiting sequences, over all models, and refuses (429)        models/queue/queued-engine.ts
  *        └─ cache touch   marks the model's file as in use until it is closed         checkpoints/cache/artifact-manifest.ts
  *            └─ ReplicatedEngine     the replica with the least to do                 engines/process/host/
  *                └─ EngineHost       one engine process, started again when it dies   engines/process/host/

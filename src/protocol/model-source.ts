@@ -2,9 +2,9 @@
  * Where a model comes from, by the kind of engine that serves it. The registry passes sources on and reads the tool format and
  * the quantization of local ones only; `checkpoints/`, `engines/remote/` and `app/` know what the other fields mean.
  */
-import type { Quantization } from '../core/quant-mode.ts'
+import type { Quantization } from '../core/choices/quant-mode.ts'
 import type { SecretText } from '../core/text/secret-text.ts'
-import type { ToolFormat } from '../core/tool-format.ts'
+import type { ToolFormat } from '../core/choices/tool-format.ts'
 
 /** Files of this machine, or of the Hub, for an engine process of this server. */
 export interface LocalModelSource {

@@ -1,4 +1,4 @@
-import type { Speculation } from '../core/speculation.ts'
+import type { Speculation } from '../core/choices/speculation.ts'
 import type { EmbeddingInfo } from './model-info.ts'
 
 /** Options for opening a model in an engine; plain data, because they are sent to the engine process. */

@@ -18,7 +18,7 @@ import { RunningBatch } from './running-batch.ts'
 import type { SchedulerOptions, SequenceSize } from './scheduler-options.ts'
 import { checkRule, Sequence, type ScheduledRequest, type SchedulerEvent } from './sequence.ts'
 import { FIXED_CHUNK_TOKENS, minStepTokenBudget } from './slots/slot-runs.ts'
-import { SCHEDULE_POLICIES } from '../core/schedule-policy.ts'
+import { SCHEDULE_POLICIES } from '../core/choices/schedule-policy.ts'
 
 export type { SchedulerOptions } from './scheduler-options.ts'
 export type { SchedulerEvent } from './sequence.ts'

@@ -1,7 +1,7 @@
 /** The scheduler's options, and those that it passes to its two parts: the running batch and the beam groups. */
 import type { Clock } from '../core/clock.ts'
-import type { PrefixCacheScope } from '../core/prefix-cache-scope.ts'
-import type { SchedulePolicy } from '../core/schedule-policy.ts'
+import type { PrefixCacheScope } from '../core/choices/prefix-cache-scope.ts'
+import type { SchedulePolicy } from '../core/choices/schedule-policy.ts'
 import type { FinishReason } from '../protocol/engine-events.ts'
 import type { BeamRoom, DraftRoom, HostRoom } from '../protocol/model-runner.ts'
 import type { SchedulerEvent, Sequence } from './sequence.ts'

@@ -7,18 +7,21 @@ import {
   type Context,
   defaultTextMapGetter,
   defaultTextMapSetter,
-  diag,
-  DiagLogLevel,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api'
-import { W3CTraceContextPropagator } from '@opentelemetry/core'
+import { type ExportResult, ExportResultCode, W3CTraceContextPropagator } from '@opentelemetry/core'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
-import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import {
+  BasicTracerProvider,
+  BatchSpanProcessor,
+  type ReadableSpan,
+  type SpanExporter,
+} from '@opentelemetry/sdk-trace-base'
 import type { Clock } from '../core/clock.ts'
 import { withResolvers } from '../core/concurrency/with-resolvers.ts'
 import type { Log } from './log.ts'
@@ -64,12 +67,8 @@ const propagator = new W3CTraceContextPropagator()
 
 export function openTracing({ endpoint, version, clock, log }: TracingOptions): Tracing {
   const warn = (message: string): void => log.warn({ problem: message }, 'traces cannot be sent')
-  const quiet = { info: () => {}, debug: () => {}, verbose: () => {} }
-  diag.setLogger(
-    { ...quiet, warn, error: warn },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  )
-  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` })
+  const url = `${endpoint.replace(/\/+$/, '')}/v1/traces`
+  const exporter = new WatchedExporter(new OTLPTraceExporter({ url }), warn)
   const own = resourceFromAttributes({ 'service.name': 'sluice', 'service.version': version })
   const provider = new BasicTracerProvider({
     // What the environment says of the service (OTEL_SERVICE_NAME, OTEL_RESOURCE_ATTRIBUTES) counts more.
@@ -108,8 +107,34 @@ export function openTracing({ endpoint, version, clock, log }: TracingOptions): 
       const isSent = await Promise.race([sent, isOver])
       clearTimeout(timer)
       if (!isSent) warn('The collector did not take the last traces before the end.')
-      diag.disable()
     },
+  }
+}
+
+/** Tells what could not be sent. OpenTelemetry's own diagnostics are global, so they are left to an application that embeds this. */
+class WatchedExporter implements SpanExporter {
+  readonly #exporter: SpanExporter
+  readonly #warn: (message: string) => void
+
+  constructor(exporter: SpanExporter, warn: (message: string) => void) {
+    this.#exporter = exporter
+    this.#warn = warn
+  }
+
+  export(spans: ReadableSpan[], onResult: (result: ExportResult) => void): void {
+    this.#exporter.export(spans, (result) => {
+      if (result.code === ExportResultCode.FAILED)
+        this.#warn(result.error?.message ?? 'The collector refused them.')
+      onResult(result)
+    })
+  }
+
+  async forceFlush(): Promise<void> {
+    await this.#exporter.forceFlush?.()
+  }
+
+  async shutdown(): Promise<void> {
+    await this.#exporter.shutdown()
   }
 }
 

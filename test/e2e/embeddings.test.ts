@@ -100,7 +100,8 @@ describe('an embedding model', () => {
     const [text, ids] = await embed([tokens('fox'), tokens('the')])
 
     expect(dot(one ?? [], embedReference(tokens('fox')))).toBeGreaterThan(0.9999)
-    expect(text).toEqual(one)
+    // Two texts in one batch are multiplied in another order than one, which some processors round otherwise.
+    expect(dot(text ?? [], one ?? [])).toBeGreaterThan(0.999999)
     expect(dot(ids ?? [], embedReference(tokens('the')))).toBeGreaterThan(0.9999)
   })
 

@@ -77,6 +77,42 @@ describe('the package', () => {
     // @ts-expect-error: the compiler refuses it too
     await expect(sluice.createServer({ prot: 1 })).rejects.toThrow(/prot/)
   })
+
+  it.each([
+    ['options that are null', [null], 'The options of createServer must be an object, but were null.'],
+    ['hooks that are null', [{}, null], 'The hooks of createServer must be an object, but were null.'],
+    ['hooks that are a list', [{}, []], 'The hooks of createServer must be an object, but were a list.'],
+    [
+      'a hook that does not exist',
+      [{}, { onProgress: () => {} }],
+      "createServer has no hook 'onProgress'; its hooks are onLoadProgress, onDownloadProgress, onNotice, signal.",
+    ],
+    ['a hook that is text', [{}, { onNotice: 'x' }], 'The hook onNotice must be a function.'],
+    ['a signal that is none', [{}, { signal: {} }], 'The hook signal must be an AbortSignal.'],
+  ])('refuses %s in one sentence', async (_, given, message) => {
+    const [options, hooks] = given as Parameters<typeof sluice.createServer>
+    await expect(sluice.createServer(options, hooks)).rejects.toMatchObject({ name: 'StartError', message })
+  })
+
+  it('loads a model for an application whose hook throws', async () => {
+    let calls = 0
+    const server = await sluice.createServer(
+      { port: 0, authMode: 'none', checkpoint: 'demo', logLevel: 'silent', dataDir: temporaryFolder() },
+      {
+        onLoadProgress: () => {
+          calls++
+          throw new Error('of the application')
+        },
+      },
+    )
+    try {
+      await server.loaded
+      expect(calls).toBeGreaterThan(1)
+      expect(server.registry.get(null)).toMatchObject({ id: 'demo', state: 'ready' })
+    } finally {
+      await server.close()
+    }
+  })
 })
 
 /** Node 22.0 to 22.11 cannot load an ES module with `require`. */

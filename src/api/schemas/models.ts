@@ -1,11 +1,11 @@
 /** `GET /v1/models` and `GET /v1/models/{model_id}`. */
 import { z } from 'zod'
 import { hasDotSegment, keyIdKind, modelIdKind } from '../../config/model-kinds.ts'
-import { LOAD_TIMES } from '../../core/load-time.ts'
+import { LOAD_TIMES } from '../../core/choices/load-time.ts'
 import { ServiceError } from '../../core/errors.ts'
-import { QUANTIZATIONS } from '../../core/quant-mode.ts'
+import { QUANTIZATIONS } from '../../core/choices/quant-mode.ts'
 import { TIERS } from '../../core/tiers.ts'
-import { TOOL_FORMATS } from '../../core/tool-format.ts'
+import { TOOL_FORMATS } from '../../core/choices/tool-format.ts'
 import {
   BYTES_PER_MB,
   CAPABILITIES,

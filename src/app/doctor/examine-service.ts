@@ -2,7 +2,7 @@
 import type { ServerConfig } from '../../config/server-config.ts'
 import type { Clock } from '../../core/clock.ts'
 import { StartError } from '../../core/errors.ts'
-import { modelsOf, type StartModel } from '../start-models.ts'
+import { modelsOf, type StartModel } from '../models/start-models.ts'
 import { checkAdapter, checkGpu, checkLibraries, checkModel, passthroughModel } from './engine-checks.ts'
 import { examine, fault, type Finding } from './finding.ts'
 import {

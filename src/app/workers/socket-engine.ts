@@ -4,7 +4,7 @@
  */
 import { systemClock } from '../../core/clock.ts'
 import { InvariantError } from '../../core/errors.ts'
-import type { SchedulePolicy } from '../../core/schedule-policy.ts'
+import type { SchedulePolicy } from '../../core/choices/schedule-policy.ts'
 import { EngineServer } from '../../engines/process/connection/engine-server.ts'
 import { createSocketFolder } from '../../engines/process/host/socket-folder.ts'
 import type { Engine, EnginePlace, EngineStatus, SharedEngine } from '../../protocol/engine.ts'

@@ -5,6 +5,8 @@ import type { Duplex } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { Channel, ChannelClosedError, type ChannelHandler } from '../../core/channel/channel.ts'
 import { StartError } from '../../core/errors.ts'
+import { requireOwnFile } from '../../core/own-file.ts'
+import { inheritedFlags } from '../v8-flags.ts'
 import { CHANNEL_FD, needsV8, type WorkerStart } from './worker-messages.ts'
 
 /** A worker loads its code and opens the database; more is one that hangs. */
@@ -34,7 +36,11 @@ export interface WorkerProcessOptions {
 /** @throws what the worker's start throws; StartError when it ends or says nothing */
 export async function startWorkerProcess(options: WorkerProcessOptions): Promise<WorkerProcess> {
   const { start, handlers, onEnd } = options
-  const child = fork(ENTRY, [], { stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'] })
+  requireOwnFile(ENTRY)
+  const child = fork(ENTRY, [], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc', 'pipe'],
+    execArgv: inheritedFlags(process.execArgv),
+  })
   const exited = new Promise<string>((resolve) => {
     // When its channel has been read to the end, too.
     child.once('close', (code: number | null, signal: string | null) =>

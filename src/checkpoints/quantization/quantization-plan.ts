@@ -2,7 +2,7 @@
  * Plans the quantization of a model from its headers: whether it can be quantized, the format of its matrices and an
  * estimate of its size. Reads headers only; the engine's quantizer does the work.
  */
-import type { QuantMode } from '../../core/quant-mode.ts'
+import type { QuantMode } from '../../core/choices/quant-mode.ts'
 import { badFile } from '../file-errors.ts'
 import { type GgufModel, openGgufModel } from '../gguf/gguf-file.ts'
 import { elementCount, type GgmlType, type GgufTensor } from '../gguf/gguf-format.ts'

@@ -4,7 +4,7 @@
  */
 import { dirname } from 'node:path'
 import type { LogWriter } from '../../core/log-writer.ts'
-import type { QuantMode } from '../../core/quant-mode.ts'
+import type { QuantMode } from '../../core/choices/quant-mode.ts'
 import { cachedArtifact, DAMAGED_FILE } from '../cache/artifact-cache.ts'
 import { requireIntact } from '../cache/intact-artifact.ts'
 import { requireRoom } from '../disk-room.ts'

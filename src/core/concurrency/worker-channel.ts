@@ -3,6 +3,7 @@
  * what happens to its work and whether to restart it.
  */
 import { Worker, type Transferable } from 'node:worker_threads'
+import { requireOwnFile } from '../own-file.ts'
 
 export interface WorkerChannelOptions<Received> {
   readonly entry: URL
@@ -29,8 +30,10 @@ export class WorkerChannel<Sent, Received> {
   #isClosing = false
   #cause: Error | null = null
 
+  /** @throws StartError where the program is missing */
   constructor(options: WorkerChannelOptions<Received>) {
     const { entry, name, workerData, keepsAlive = true, onMessage, onEnd } = options
+    requireOwnFile(entry)
     // Not the flags that the application was started with: some of them are refused in a thread.
     this.#worker = new Worker(entry, { workerData, execArgv: [] })
     if (!keepsAlive) this.#worker.unref()

@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { Readable } from 'node:stream'
+import { requireOwnFile } from '../../core/own-file.ts'
 
 export interface ChildProgram {
   /** The file to run. */
@@ -39,8 +40,10 @@ export interface Child {
   kill(): void
 }
 
+/** @throws StartError where the program is missing */
 export function startChild<Message>(program: ChildProgram, hooks: ChildHooks<Message>): Child {
   const { entry, options, flags = [], env = process.env } = program
+  requireOwnFile(entry)
   const argument = JSON.stringify({ ...options, parentPid: process.pid })
   const child = spawn(process.execPath, [...flags, entry, argument], {
     stdio: ['pipe', 'ignore', 'pipe', 'pipe'],

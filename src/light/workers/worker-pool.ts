@@ -8,9 +8,10 @@ import { withAbort } from '../../core/concurrency/abort.ts'
 import { systemClock } from '../../core/clock.ts'
 import { RETRY_AFTER_SECONDS, Supervisor } from '../../core/concurrency/supervisor.ts'
 import { ServiceError } from '../../core/errors.ts'
+import { requireOwnFile } from '../../core/own-file.ts'
 import { withResolvers } from '../../core/concurrency/with-resolvers.ts'
 import type { Continuation } from '../../generation/generate-answer.ts'
-import { type Job, type Outcome, WorkerThread } from './worker-thread.ts'
+import { GENERATION_WORKER, type Job, type Outcome, WorkerThread } from './worker-thread.ts'
 
 /** Prompts that a thread runs at once: enough that it never waits for the next message. */
 const SEATS = 64
@@ -46,7 +47,9 @@ export class WorkerPool {
   #nextId = 0
   #isClosed = false
 
+  /** @throws StartError where the threads' program is missing */
   constructor(options: WorkerPoolOptions) {
+    requireOwnFile(options.entry ?? GENERATION_WORKER)
     this.#options = options
     this.#seats = options.seats ?? SEATS
   }

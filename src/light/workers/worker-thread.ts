@@ -47,6 +47,9 @@ export interface WorkerThreadHooks {
   readonly onEnd: (cause: Error, unfinished: readonly Job[]) => void
 }
 
+/** The passthrough model. */
+export const GENERATION_WORKER = workerEntry(import.meta.url, 'generation-worker')
+
 export class WorkerThread {
   readonly #channel: WorkerChannel<WorkMessage, OutcomeMessage>
   readonly #hooks: WorkerThreadHooks
@@ -60,10 +63,10 @@ export class WorkerThread {
   #isFlushing = false
   #hasBegun = false
 
-  constructor(options: WorkerOptions, hooks: WorkerThreadHooks, entry?: URL) {
+  constructor(options: WorkerOptions, hooks: WorkerThreadHooks, entry = GENERATION_WORKER) {
     this.#hooks = hooks
     this.#channel = new WorkerChannel({
-      entry: entry ?? workerEntry(import.meta.url, 'generation-worker'),
+      entry,
       name: 'A worker thread of the light server',
       workerData: options,
       onMessage: (outcomes) => this.#receive(outcomes),

@@ -6,7 +6,7 @@
  */
 import { ServiceError } from '../../core/errors.ts'
 import { type Chat, mustCall } from '../../protocol/chat.ts'
-import type { ToolFormat } from '../../core/tool-format.ts'
+import type { ToolFormat } from '../../core/choices/tool-format.ts'
 import type { TextPrompt } from '../../protocol/engine.ts'
 import type { ModelInfo } from '../../protocol/model-info.ts'
 import { SpecialTexts } from '../../checkpoints/tokenizers/special-texts.ts'

@@ -132,7 +132,7 @@ interface SocketHandle {
 }
 
 /** Node has no public name for what a write under way has not sent yet. */
-function queuedBytes(socket: Socket): number | undefined {
+export function queuedBytes(socket: Socket): number | undefined {
   const { _handle: handle } = socket as { readonly _handle?: SocketHandle | null }
   return (handle?._parent ?? handle)?.writeQueueSize
 }

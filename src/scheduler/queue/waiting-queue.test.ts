@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { SchedulePolicy } from '../../core/schedule-policy.ts'
+import type { SchedulePolicy } from '../../core/choices/schedule-policy.ts'
 import { Sequence } from '../sequence.ts'
 import { WaitingQueue } from './waiting-queue.ts'
 

@@ -4,7 +4,7 @@
  * A start charges the tokens that the sequence may use at most, its end credits those it did not use. A choice looks at
  * each tier and at one account in it, never at all that waits. Pure; owned by the running batch and the beam groups.
  */
-import type { SchedulePolicy } from '../../core/schedule-policy.ts'
+import type { SchedulePolicy } from '../../core/choices/schedule-policy.ts'
 import type { Sequence } from '../sequence.ts'
 import { TierQueue } from './tier-queue.ts'
 

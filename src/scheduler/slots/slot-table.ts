@@ -4,7 +4,7 @@
  * that already holds the most of it.
  * Pure bookkeeping: the runner does to the KV cache what the plan made from it says.
  */
-import type { PrefixCacheScope } from '../../core/prefix-cache-scope.ts'
+import type { PrefixCacheScope } from '../../core/choices/prefix-cache-scope.ts'
 import type {
   CopyState,
   HeldPrefix,

@@ -1,7 +1,7 @@
 /** Remote models over HTTP: an app in front of upstreams on real sockets. */
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createOpener } from '../../../src/app/open-remote.ts'
+import { createOpener } from '../../../src/app/models/open-remote.ts'
 import { PromptGuard } from '../../../src/guards/prompt/prompt-guard.ts'
 import type { RegisterOptions } from '../../../src/models/registry.ts'
 import { Metrics } from '../../../src/telemetry/metrics.ts'

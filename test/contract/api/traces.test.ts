@@ -1,7 +1,8 @@
 /** Traces, as a receiver of OTLP gets them. */
 import { createServer } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer, type Socket } from 'node:net'
-import { expect, it, vi } from 'vitest'
+import { diag, DiagLogLevel } from '@opentelemetry/api'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { systemClock } from '../../../src/core/clock.ts'
 import { createLog } from '../../../src/telemetry/log.ts'
 import { openTracing } from '../../../src/telemetry/tracing.ts'
@@ -140,6 +141,20 @@ it.each<{ name: string; answer?: (socket: Socket) => void; answers?: boolean }>(
     expect(lines.join('')).toContain('traces cannot be sent')
   },
 )
+
+it("leave OpenTelemetry's own diagnostics to the application", async () => {
+  const said: string[] = []
+  const say = (message: string): void => void said.push(message)
+  diag.setLogger({ error: say, warn: say, info: say, debug: say, verbose: say }, DiagLogLevel.ERROR)
+  onTestFinished(() => diag.disable())
+  const log = createLog({ level: 'silent' })
+  const tracing = openTracing({ endpoint: 'http://127.0.0.1:9', version: '0.0.0', clock: systemClock, log })
+  await tracing.close()
+
+  diag.error('of the application')
+
+  expect(said).toEqual(['of the application'])
+})
 
 it("are kept in the caller's trace by a server that makes none", async () => {
   const engine = new ScriptedEngine(sayOk)

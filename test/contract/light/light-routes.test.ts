@@ -46,6 +46,43 @@ describe('a route of the embedder', () => {
     expect((await call(server, '/value')).json).toEqual(json)
   })
 
+  it.each([
+    ['a function', () => {}, 'a function'],
+    ['a symbol', Symbol('s'), 'a symbol'],
+    ['bytes', new Uint8Array(1), 'a stream or bytes'],
+    ['a Response', new Response('text'), 'a Response, a Request or a Blob'],
+    ['a Map', new Map([['a', 1]]), 'a Map or a Set'],
+    ['an Error', new Error('of the application'), 'an Error'],
+  ])('that returns %s fails, and says so to the application', async (_, value, named) => {
+    const { server, failures } = createTestLightServer()
+    server.route('GET', '/value', () => value)
+
+    expect(await call(server, '/value')).toMatchObject({ status: 500 })
+    expect(failures.map(([error]) => String(error))).toEqual([
+      `TypeError: A route returned ${named}; what it returns is sent as JSON.`,
+    ])
+  })
+
+  it('that returns what says itself how it is JSON is sent so', async () => {
+    class Said extends Error {
+      toJSON(): unknown {
+        return { said: this.message }
+      }
+    }
+    const { server } = createTestLightServer()
+    server.route('GET', '/value', () => new Said('yes'))
+
+    expect((await call(server, '/value')).json).toEqual({ said: 'yes' })
+  })
+
+  it('without a handler is refused in one sentence', () => {
+    const { server } = createTestLightServer()
+    const handler = null as unknown as () => null
+    expect(() => server.route('GET', '/value', handler)).toThrow(
+      'The handler of the route GET /value must be a function.',
+    )
+  })
+
   it('without a body gets none, and a GET never gets one', async () => {
     const { server } = createTestLightServer()
     const bodies: unknown[] = []

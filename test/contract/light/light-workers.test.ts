@@ -1,5 +1,6 @@
 /** The light server's worker threads as its callers see them: what one of them does is nobody else's trouble. */
 import { once } from 'node:events'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { call, createTestLightServer, LIGHT_KEY } from '../../support/servers/light-server.ts'
 import { openSocket, postBytes } from '../../support/net/raw-http.ts'
@@ -69,6 +70,18 @@ describe('a thread that ends', () => {
     })
     expect(failures[0]).toEqual([expect.objectContaining({ message }), null])
     expect((await call(server, '/v1/generate', generate('after'))).json.generated_text).toBe('after')
+  })
+})
+
+it('without the program of its threads, as in a bundle, does not start and says why', async () => {
+  const workerEntry = new URL('missing.mjs', import.meta.url)
+  const { server } = createTestLightServer({ workerEntry })
+
+  await expect(server.listen()).rejects.toMatchObject({
+    name: 'StartError',
+    message:
+      `A program of Sluice is missing, ${fileURLToPath(workerEntry)}: an application that is bundled must leave ` +
+      `the package 'sluice' out of its bundle (as external).`,
   })
 })
 

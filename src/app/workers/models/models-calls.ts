@@ -1,6 +1,6 @@
 /** What a worker may ask of the supervisor's models. What changes them is answered when every worker goes by the change. */
 import type { ChannelHandler } from '../../../core/channel/channel.ts'
-import type { Quantization } from '../../../core/quant-mode.ts'
+import type { Quantization } from '../../../core/choices/quant-mode.ts'
 import { SecretText } from '../../../core/text/secret-text.ts'
 import type { QuantizeJobs } from '../../../models/quantize-jobs.ts'
 import type { ModelRegistry, RegisterOptions } from '../../../models/registry.ts'

@@ -3,7 +3,7 @@
  * what one load has brought; a worker holds each that may serve until another takes its place and its own requests have ended.
  */
 import { type ErrorData, toErrorData } from '../../../core/channel/error-data.ts'
-import type { ToolFormat } from '../../../core/tool-format.ts'
+import type { ToolFormat } from '../../../core/choices/tool-format.ts'
 import type { LoadedModel } from '../../../models/loaded-model.ts'
 import type { ModelRecord, ServingModel, ServingModels } from '../../../models/registry.ts'
 import type { OpenedAdapter } from '../../../protocol/adapter.ts'

@@ -12,7 +12,7 @@ import type {
 import type { EngineEvent } from '../../../protocol/engine-events.ts'
 import type { ModelInfo } from '../../../protocol/model-info.ts'
 import type { ModelRunner } from '../../../protocol/model-runner.ts'
-import type { SchedulePolicy } from '../../../core/schedule-policy.ts'
+import type { SchedulePolicy } from '../../../core/choices/schedule-policy.ts'
 import { RequestStream } from './request-stream.ts'
 import type { RequestHandle } from './event-sink.ts'
 import { StepLoop } from './step-loop.ts'

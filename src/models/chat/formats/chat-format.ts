@@ -1,5 +1,5 @@
 /** What a format of tool calls is: how calls are written and read, and which chat templates write them so. Types only. */
-import type { ToolFormat } from '../../../core/tool-format.ts'
+import type { ToolFormat } from '../../../core/choices/tool-format.ts'
 import type { CallSyntax } from '../reading/call-reader.ts'
 
 /** The text around the arguments of a call. */

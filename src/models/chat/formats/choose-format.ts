@@ -1,5 +1,5 @@
 /** Chooses the format of a model's tool calls and the markers of its reasoning, by its chat template. */
-import type { ToolFormat } from '../../../core/tool-format.ts'
+import type { ToolFormat } from '../../../core/choices/tool-format.ts'
 import type { ReasoningMarkers } from '../reading/reasoning-reader.ts'
 import type { ChatFormat } from './chat-format.ts'
 import { DEEPSEEK, DEEPSEEK_BLOCK } from './deepseek.ts'

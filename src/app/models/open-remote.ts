@@ -2,13 +2,13 @@
  * Opens models by the kind of their source: engine processes of this server for local ones, those of their base models for
  * adapters, clients of other servers for remote ones.
  */
-import { systemClock } from '../core/clock.ts'
-import type { LogWriter } from '../core/log-writer.ts'
-import { localCheckpointLogged } from '../checkpoints/hub/local-checkpoint.ts'
-import type { KnownOutlines } from '../checkpoints/known-outlines.ts'
-import type { OpenEngine, OutlineModel } from '../models/registry.ts'
-import type { Log } from '../telemetry/log.ts'
-import type { UpstreamMetrics } from '../telemetry/upstream-metrics.ts'
+import { systemClock } from '../../core/clock.ts'
+import type { LogWriter } from '../../core/log-writer.ts'
+import { localCheckpointLogged } from '../../checkpoints/hub/local-checkpoint.ts'
+import type { KnownOutlines } from '../../checkpoints/known-outlines.ts'
+import type { OpenEngine, OutlineModel } from '../../models/registry.ts'
+import type { Log } from '../../telemetry/log.ts'
+import type { UpstreamMetrics } from '../../telemetry/upstream-metrics.ts'
 import type { OpenAdapterEngine } from './open-adapter.ts'
 import type { OpenLocalEngine } from './open-checkpoint.ts'
 
@@ -27,7 +27,7 @@ export function createOpener(deps: OpenerDeps): OpenEngine {
     if (source.kind === 'local') return await openLocal(modelId, source, hooks)
     if (source.kind === 'adapter') return await openAdapter(modelId, source, hooks)
     // Loaded where there is one: its HTTP client is a tenth of all that a start loads.
-    const { RemoteEngine } = await import('../engines/remote/remote-engine.ts')
+    const { RemoteEngine } = await import('../../engines/remote/remote-engine.ts')
     return await RemoteEngine.open({
       ...source,
       modelId,

@@ -11,10 +11,11 @@ import {
   type TokenizedText,
   type TokenizeRequest,
   type TokenPrompt,
-} from '../protocol/engine.ts'
-import type { AnswerEvent } from '../protocol/engine-events.ts'
-import type { EngineQueue } from './queue/engine-queue.ts'
-import { CountedSequences, type ModelSequences } from './sequence-counts.ts'
+} from '../../protocol/engine.ts'
+import type { AnswerEvent } from '../../protocol/engine-events.ts'
+import type { EngineQueue } from './engine-queue.ts'
+import { checkIds, refuseUnknownTokens } from './known-tokens.ts'
+import { CountedSequences, type ModelSequences } from '../sequence-counts.ts'
 
 export class QueuedEngine {
   readonly #engine: Engine
@@ -33,6 +34,7 @@ export class QueuedEngine {
     signal: AbortSignal,
   ): AsyncGenerator<readonly AnswerEvent[], void, void> {
     signal.throwIfAborted()
+    refuseUnknownTokens(request, this.#engine.info().vocabSize)
     const queued = { place: request.place }
     let hasBegun = false
     const { slots } = this.#queue
@@ -60,12 +62,13 @@ export class QueuedEngine {
     }
   }
 
-  /** As `Engine.generate`. @throws ServiceError `queue_full`, `queue_share_full` before the request runs. */
+  /** As `Engine.generate`. @throws ServiceError `queue_full`, `queue_share_full`, `invalid_request` before the request runs. */
   async *generate(
     request: EngineRequest,
     signal: AbortSignal,
   ): AsyncGenerator<readonly AnswerEvent[], void, void> {
     signal.throwIfAborted()
+    refuseUnknownTokens(request, this.#engine.info().vocabSize)
     const { numBeams = 1 } = request.options
     const { slots, beams, servedClasses } = this.#queue
     const [line, size] = numBeams === 1 || beams === null ? [slots, 1] : [beams, numBeams]
@@ -106,7 +109,8 @@ export class QueuedEngine {
     return this.#engine.tokenize(request, signal)
   }
 
-  detokenize(tokenIds: TokenPrompt['tokenIds'], signal: AbortSignal): Promise<string> {
-    return this.#engine.detokenize(tokenIds, signal)
+  async detokenize(tokenIds: TokenPrompt['tokenIds'], signal: AbortSignal): Promise<string> {
+    checkIds('tokenIds', tokenIds, this.#engine.info().vocabSize)
+    return await this.#engine.detokenize(tokenIds, signal)
   }
 }

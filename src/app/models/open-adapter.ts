@@ -1,14 +1,14 @@
 /** Opens LoRA adapters: prepares the file of one and loads it into the engine of its base model, which this server has opened. */
-import { prepareAdapter } from '../checkpoints/adapters/prepare-adapter.ts'
-import { touchWhileOpen } from '../checkpoints/cache/artifact-manifest.ts'
-import type { GgufModel } from '../checkpoints/gguf/gguf-file.ts'
-import type { MemoryFit } from '../checkpoints/memory/memory-need.ts'
-import { InvariantError } from '../core/errors.ts'
-import type { LogWriter } from '../core/log-writer.ts'
-import type { LoadHooks } from '../models/registry.ts'
-import { servingBytes } from '../protocol/compute-device.ts'
-import type { Engine } from '../protocol/engine.ts'
-import type { AdapterModelSource } from '../protocol/model-source.ts'
+import { prepareAdapter } from '../../checkpoints/adapters/prepare-adapter.ts'
+import { touchWhileOpen } from '../../checkpoints/cache/artifact-manifest.ts'
+import type { GgufModel } from '../../checkpoints/gguf/gguf-file.ts'
+import type { MemoryFit } from '../../checkpoints/memory/memory-need.ts'
+import { InvariantError } from '../../core/errors.ts'
+import type { LogWriter } from '../../core/log-writer.ts'
+import type { LoadHooks } from '../../models/registry.ts'
+import { servingBytes } from '../../protocol/compute-device.ts'
+import type { Engine } from '../../protocol/engine.ts'
+import type { AdapterModelSource } from '../../protocol/model-source.ts'
 
 /** What each engine of a local model has opened. */
 export type OpenedModels = WeakMap<Engine, GgufModel>

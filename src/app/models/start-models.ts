@@ -1,22 +1,22 @@
 /** The models that a server starts with: named by the configuration, downloaded, and validated by their headers. */
-import type { CheckpointOutline } from '../checkpoints/checkpoint-outline.ts'
-import type { KnownOutlines } from '../checkpoints/known-outlines.ts'
-import { outlineDraft } from '../checkpoints/draft-checkpoint.ts'
-import { checkpointName } from '../checkpoints/hub/hub-reference.ts'
-import { localCheckpoint } from '../checkpoints/hub/local-checkpoint.ts'
-import type { PullProgress } from '../checkpoints/hub/pull-model.ts'
-import type { ConfiguredModel } from '../config/model-kinds.ts'
-import type { ServerConfig } from '../config/server-config.ts'
-import { StartError } from '../core/errors.ts'
-import type { LoadTime } from '../core/load-time.ts'
-import { SecretText } from '../core/text/secret-text.ts'
-import { type ModelPolicy, OPEN_POLICY, toModelPolicy } from '../protocol/model-policy.ts'
+import type { CheckpointOutline } from '../../checkpoints/checkpoint-outline.ts'
+import type { KnownOutlines } from '../../checkpoints/known-outlines.ts'
+import { outlineDraft } from '../../checkpoints/draft-checkpoint.ts'
+import { checkpointName } from '../../checkpoints/hub/hub-reference.ts'
+import { localCheckpoint } from '../../checkpoints/hub/local-checkpoint.ts'
+import type { PullProgress } from '../../checkpoints/hub/pull-model.ts'
+import type { ConfiguredModel } from '../../config/model-kinds.ts'
+import type { ServerConfig } from '../../config/server-config.ts'
+import { StartError } from '../../core/errors.ts'
+import type { LoadTime } from '../../core/choices/load-time.ts'
+import { toSecret, toSource } from '../../models/read-source.ts'
+import { type ModelPolicy, OPEN_POLICY, toModelPolicy } from '../../protocol/model-policy.ts'
 import {
   type AdapterModelSource,
   type LocalModelSource,
   type RemoteModelSource,
   toLocalSource,
-} from '../protocol/model-source.ts'
+} from '../../protocol/model-source.ts'
 
 interface LocalModel {
   readonly id: string
@@ -117,25 +117,13 @@ function firstModel(config: ServerConfig): StartModel | null {
 }
 
 function toStartModel(configured: ConfiguredModel): StartModel {
+  const { id } = configured
   const policy = toModelPolicy(configured)
-  if (configured.engine === 'adapter') {
-    const { id, base, adapter, scale } = configured
-    return { id, policy, source: { kind: 'adapter', base, adapter, scale: scale ?? 1 } }
-  }
-  if (configured.engine !== 'openai') {
-    const { id, checkpoint, modelConfig = null, tokenizer = null } = configured
-    const { quantization = 'none', toolFormat = 'auto', load = 'start', pinned = false } = configured
-    const { draftCheckpoint = null } = configured
-    const weights = { checkpoint, modelConfig, tokenizer, quantization, draftCheckpoint }
-    const source = toLocalSource({ ...weights, toolFormat })
-    return { id, policy, source, load, isPinned: pinned }
-  }
-  const { id, endpoints, apiKey, model = null } = configured
-  return { id, policy, source: { kind: 'openai', endpoints, apiKey: toSecret(apiKey), model } }
-}
-
-function toSecret(text: string | null | undefined): SecretText | null {
-  return typeof text === 'string' ? new SecretText(text) : null
+  const source = toSource(configured)
+  if (source.kind === 'openai') return { id, policy, source }
+  if (source.kind === 'adapter') return { id, policy, source }
+  const { load = 'start', pinned = false } = configured.engine === undefined ? configured : {}
+  return { id, policy, source, load, isPinned: pinned }
 }
 
 /** @throws StartError for the first model that cannot be served. */

@@ -71,15 +71,25 @@ describe('items', () => {
     const chat = chatOf([
       { role: 'assistant', content: 'a' },
       { role: 'assistant', content: 'b' },
-      call('1'),
       { type: 'reasoning', summary: [{ type: 'summary_text', text: 's' }] },
-      call('2'),
+      call('1'),
     ])
 
     expect(chat?.messages).toEqual([
       { role: 'assistant', content: 'a' },
-      { role: 'assistant', content: 'b', toolCalls: [toolCall('1')] },
-      { role: 'assistant', content: '', reasoning: 's', toolCalls: [toolCall('2')] },
+      { role: 'assistant', content: 'b' },
+      { role: 'assistant', content: '', reasoning: 's', toolCalls: [toolCall('1')] },
+    ])
+  })
+
+  it('keep calls and their results together where the model thought between its calls', () => {
+    const thought = (text: string) => ({ type: 'reasoning', summary: [{ type: 'summary_text', text }] })
+    const chat = chatOf([thought('s'), call('1'), thought('t'), call('2'), output('1'), output('2')])
+
+    expect(chat?.messages).toEqual([
+      { role: 'assistant', content: '', reasoning: 's\nt', toolCalls: [toolCall('1'), toolCall('2')] },
+      { role: 'tool', content: 'o1', toolCallId: '1', name: 'f1' },
+      { role: 'tool', content: 'o2', toolCallId: '2', name: 'f2' },
     ])
   })
 

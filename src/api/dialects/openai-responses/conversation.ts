@@ -37,7 +37,7 @@ export class Conversation {
         this.#addMessage(item, index)
         return true
       case 'reasoning':
-        this.#openTurn(index, isSilent).reasoning += textsOf(item.content) || textsOf(item.summary)
+        this.#addThought(item, index)
         return true
       case 'function_call':
         this.#addCall(item, index)
@@ -57,12 +57,17 @@ export class Conversation {
 
   #addMessage({ role, content }: ItemOf<'message'>, index: number): void {
     if (role === 'assistant') {
-      this.#openTurn(index, takesText).content += content.content
+      this.#openTurn(index, goesOn).content += content.content
       return
     }
     this.#endTurn()
     // OpenAI renamed the role; templates know the old name.
     this.#push({ role: role === 'developer' ? 'system' : role, ...content }, index)
+  }
+
+  #addThought({ content, summary }: ItemOf<'reasoning'>, index: number): void {
+    const turn = this.#openTurn(index, goesOn)
+    turn.reasoning = [turn.reasoning, textsOf(content) || textsOf(summary)].filter(Boolean).join('\n')
   }
 
   #addCall({ call_id: id, name, arguments: text }: ItemOf<'function_call'>, index: number): void {
@@ -107,13 +112,8 @@ export class Conversation {
   }
 }
 
-/** Nothing was said or called yet. */
-function isSilent({ content, toolCalls }: AssistantTurn): boolean {
-  return content === '' && toolCalls.length === 0
-}
-
-/** Text behind calls stays with them, as their results come next. */
-function takesText({ content, toolCalls }: AssistantTurn): boolean {
+/** What comes behind calls stays with them, a thought too, as their results come next. Otherwise text ends a turn. */
+function goesOn({ content, toolCalls }: AssistantTurn): boolean {
   return content === '' || toolCalls.length > 0
 }
 

@@ -218,7 +218,7 @@ async function createParts(config: ServerConfig, deps: PartsDeps) {
 function createSpentReading(database: ApiDatabase, usage: UsageStore): ReadSpent {
   return async ({ scope, id }, sinceUnixSeconds) => {
     let tokens = 0
-    for await (const ids of scope === 'key' ? findBudgetKeyIds(database, id) : [[id]])
+    for await (const ids of scope === 'key' ? findBudgetKeyIds(database, id, sinceUnixSeconds) : [[id]])
       tokens += await usage.sumTokens({ scope, ids }, sinceUnixSeconds)
     return tokens
   }

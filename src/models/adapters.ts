@@ -2,7 +2,6 @@
  * LoRA adapters in the registry: which model one is for, and what follows for that model. An adapter holds a lease on its base, so
  * that the engine which both share is open as long as either serves. Decides; the registry changes its entries.
  */
-import { withAbort } from '../core/concurrency/abort.ts'
 import { ServiceError, StartError } from '../core/errors.ts'
 import type { AdapterModelSource } from '../protocol/model-source.ts'
 import type { LoadedModel } from './loaded-model.ts'
@@ -26,7 +25,7 @@ export function requireBase(
  * @throws StartError where it is not loaded, or takes no adapters
  */
 export async function servingBase(base: ModelEntry, signal: AbortSignal): Promise<LoadedModel> {
-  while (base.current === null && !base.loads.isIdle) await withAbort(base.loads.nextRelease(), signal)
+  while (base.current === null && !base.loads.isIdle) await base.loads.nextRelease(signal)
   const { current, id, failure } = base
   if (current === null)
     throw new StartError(`Its base model '${id}' is not loaded: ${failure ?? 'it was unregistered.'}`)

@@ -10,7 +10,6 @@
  *
  * Knows no engine and no files: `openEngine` is passed in by the composition root, and sources are passed on.
  */
-import { withAbort } from '../core/concurrency/abort.ts'
 import { OPERATOR_ACCOUNT_ID } from '../core/credential.ts'
 import { type ServiceError, StartError } from '../core/errors.ts'
 import type { Engine, QueuePlace } from '../protocol/engine.ts'
@@ -370,7 +369,7 @@ export class ModelRegistry {
     try {
       this.#residency.wake(entry)
       while (isComing(entry)) {
-        await withAbort(entry.loads.nextRelease(), signal)
+        await entry.loads.nextRelease(signal)
         this.#residency.wake(entry)
       }
       return then()

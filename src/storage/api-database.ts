@@ -281,11 +281,23 @@ const consoleAccounts: Migration = {
   },
 }
 
+/** When a key ended, or is to end, in Unix seconds; null for never. */
+export const KEY_END = sql<number | null>`(coalesce(revoked_at, expires_at))`
+
 /** A key's family is read in the order of ids, in pieces. */
 const budgetFamilies: Migration = {
   up: async (db: Kysely<unknown>) => {
     await createIndex(db, 'api_keys', ['budget_key_id', 'id'])
     await db.schema.dropIndex('api_keys_by_budget_key_id').execute()
+  },
+}
+
+/** Of a key's family those alone are read that were active lately: the ended ones stay, and become many. */
+const activeFamilies: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    const index = db.schema.createIndex('api_keys_by_budget_key_id_end_id').on('api_keys')
+    await index.column('budget_key_id').expression(KEY_END).column('id').execute()
+    await db.schema.dropIndex('api_keys_by_budget_key_id_id').execute()
   },
 }
 
@@ -306,6 +318,7 @@ export const API_DATABASE: DatabaseKind = {
     '0005-audit-log': auditLog,
     '0006-console': consoleAccounts,
     '0007-budget-families': budgetFamilies,
+    '0008-active-families': activeFamilies,
   },
 }
 

@@ -5,7 +5,7 @@
 import { sql } from 'kysely'
 import { ownTurn } from '../core/concurrency/turns.ts'
 import type { Tier } from '../core/tiers.ts'
-import type { ApiDatabase } from './api-database.ts'
+import { type ApiDatabase, KEY_END } from './api-database.ts'
 import { listPage, type Page, type PageRequest } from './pages.ts'
 
 export interface StoredKey {
@@ -151,17 +151,53 @@ export async function updateKey(db: ApiDatabase, id: string, changes: KeyChanges
 /** Read in one turn of the event loop, which takes a few milliseconds with what is then asked of each. */
 const IDS_PER_TURN = 500
 
-/** The key, and then those that count under its budgets: any number, as the revoked ones are among them. */
-export async function* findBudgetKeyIds(db: ApiDatabase, keyId: string): AsyncGenerator<readonly string[]> {
+/** So long a request may still run, and then be billed, when its key has ended. */
+const LAST_REQUEST_SECONDS = 24 * 60 * 60
+
+/**
+ * The key, and then those that count under its budgets and may have spent something since a moment: any number, though without those
+ * that had ended before.
+ */
+export async function* findBudgetKeyIds(
+  db: ApiDatabase,
+  keyId: string,
+  sinceUnixSeconds: number,
+): AsyncGenerator<readonly string[]> {
   yield [keyId]
-  const keys = db.selectFrom('api_keys').select('id').where('budget_key_id', '=', keyId)
-  const inOrder = keys.orderBy('id').limit(IDS_PER_TURN)
-  let after: string | undefined = ''
-  while (after !== undefined) {
-    const ids: readonly string[] = (await inOrder.where('id', '>', after).execute()).map(({ id }) => id)
-    if (ids.length > 0) yield ids
-    after = ids[IDS_PER_TURN - 1]
-    if (after !== undefined) await ownTurn()
+  const family = db
+    .selectFrom('api_keys')
+    .select(['id', KEY_END.as('end')])
+    .where('budget_key_id', '=', keyId)
+    .orderBy(KEY_END)
+    .orderBy('id')
+    .limit(IDS_PER_TURN)
+  const lasting = family.where(KEY_END, 'is', null)
+  const earliest = sinceUnixSeconds - LAST_REQUEST_SECONDS
+  yield* inPieces(({ id }) => lasting.where('id', '>', id), { end: null, id: '' })
+  yield* inPieces(
+    ({ end, id }) =>
+      // The first bound alone is one that an index takes.
+      family.where(KEY_END, '>=', end).where((row) => row.or([row(KEY_END, '>', end), row('id', '>', id)])),
+    { end: earliest, id: '' },
+  )
+}
+
+interface EndedKey {
+  readonly id: string
+  readonly end: number | null
+}
+
+/** @param after the query of the keys that come behind one */
+async function* inPieces(
+  after: (last: EndedKey) => { execute(): Promise<readonly EndedKey[]> },
+  first: EndedKey,
+): AsyncGenerator<readonly string[]> {
+  let last: EndedKey | undefined = first
+  while (last !== undefined) {
+    const keys: readonly EndedKey[] = await after(last).execute()
+    if (keys.length > 0) yield keys.map(({ id }) => id)
+    last = keys[IDS_PER_TURN - 1]
+    if (last !== undefined) await ownTurn()
   }
 }
 

@@ -4,11 +4,13 @@
  */
 import { Counter, Gauge, Histogram } from 'prom-client'
 
+const OUTCOMES = ['answered', 'refused', 'failed', 'left'] as const
+
 /**
  * How a request to an endpoint went until the first byte of its answer: `refused` with a status, `failed` without one, `left` by its
  * client.
  */
-export type UpstreamOutcome = 'answered' | 'refused' | 'failed' | 'left'
+export type UpstreamOutcome = (typeof OUTCOMES)[number]
 
 /** Of one endpoint. */
 interface EndpointState {
@@ -27,10 +29,12 @@ export interface EndpointObserver {
 
 const LABELS = ['model', 'endpoint'] as const
 
+type EndpointLabels = Readonly<Record<(typeof LABELS)[number], string>>
+
 const FIRST_BYTE_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
 export class UpstreamMetrics {
-  readonly #states = new Map<() => EndpointState, Readonly<Record<(typeof LABELS)[number], string>>>()
+  readonly #states = new Map<() => EndpointState, EndpointLabels>()
   readonly #requests = new Counter({
     name: 'sluice_upstream_requests_total',
     help: 'Requests to an endpoint of a remote model until the first byte of the answer: `answered`, `refused` (a status other than 200), `failed` (none) or `left` by its client; one that another endpoint answered in the end counts at both.',
@@ -79,12 +83,27 @@ export class UpstreamMetrics {
         this.#states.set(state, { model, endpoint })
         return () => {
           this.#states.delete(state)
+          this.#forget({ model, endpoint })
         }
       },
       onAnswer: (endpoint, outcome, seconds) => {
+        if (!this.#isOpen({ model, endpoint })) return
         this.#requests.inc({ model, endpoint, outcome })
         if (outcome === 'answered') this.#firstByte.observe({ model, endpoint }, seconds)
       },
     }
+  }
+
+  /** A name whose addresses come and go would leave the series of each address that ever was. */
+  #forget(labels: EndpointLabels): void {
+    if (this.#isOpen(labels)) return
+    for (const outcome of OUTCOMES) this.#requests.remove({ ...labels, outcome })
+    this.#firstByte.remove(labels)
+  }
+
+  #isOpen({ model, endpoint }: EndpointLabels): boolean {
+    for (const open of this.#states.values())
+      if (open.model === model && open.endpoint === endpoint) return true
+    return false
   }
 }

@@ -270,23 +270,38 @@ describe('KeyService.list', () => {
 })
 
 describe('the keys under a budget', () => {
-  it('come in pieces of which none repeats or misses one, without those of another', async () => {
+  it('come in pieces of which none repeats or misses one, without those that had ended and those of another', async () => {
     const { database, keys } = await createAccountServices()
     const own = { ...PLAIN, tier: 'free', userId: null } as const
     const [{ record }, other] = [await keys.createFor(own), await keys.createFor(own)]
     const maker = await findKey(database, record.id)
     if (maker === null) throw new Error('There is no such key.')
-    const madeIds = Array.from({ length: 1001 }, (_, index) => `made-${index}`)
+    const day = 24 * 60 * 60
+    const since = 100 * day
+    // Of each second key in turn: it lasts, it was revoked in the period, it was revoked or has ended before.
+    const ends = [
+      { revokedAtUnixSeconds: null, expiresAtUnixSeconds: null },
+      { revokedAtUnixSeconds: since + 1, expiresAtUnixSeconds: null },
+      { revokedAtUnixSeconds: since - day, expiresAtUnixSeconds: since - 3 * day },
+      { revokedAtUnixSeconds: null, expiresAtUnixSeconds: since + 2 },
+      { revokedAtUnixSeconds: since - day - 1, expiresAtUnixSeconds: since + day },
+      { revokedAtUnixSeconds: null, expiresAtUnixSeconds: since - day - 1 },
+    ]
+    const made = Array.from({ length: 1800 }, (_, index) => ({
+      id: `made-${index}`,
+      ...(ends[index % ends.length] ?? {}),
+    }))
     await database.transaction().execute(async (transaction) => {
-      for (const id of madeIds)
-        await insertKey(transaction, { ...maker, id, revokedAtUnixSeconds: 1, budgetKeyId: maker.id }, id)
+      for (const key of made)
+        await insertKey(transaction, { ...maker, ...key, budgetKeyId: maker.id }, key.id)
     })
 
     const pieces: (readonly string[])[] = []
-    for await (const ids of findBudgetKeyIds(database, maker.id)) pieces.push(ids)
-    expect(pieces.map(({ length }) => length)).toEqual([1, 500, 500, 1])
-    expect(pieces.flat().sort()).toEqual([maker.id, ...madeIds].sort())
-    for await (const ids of findBudgetKeyIds(database, other.record.id))
+    for await (const ids of findBudgetKeyIds(database, maker.id, since)) pieces.push(ids)
+    expect(pieces.map(({ length }) => length)).toEqual([1, 300, 500, 400])
+    const spending = made.filter((_, index) => index % ends.length < 4).map(({ id }) => id)
+    expect(pieces.flat().sort()).toEqual([maker.id, ...spending].sort())
+    for await (const ids of findBudgetKeyIds(database, other.record.id, since))
       expect(ids).toEqual([other.record.id])
   })
 })

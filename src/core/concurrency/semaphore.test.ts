@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { Mutex, Semaphore } from './semaphore.ts'
 
@@ -161,5 +163,26 @@ describe('Mutex', () => {
     last[Symbol.dispose]()
     await settle()
     expect(told).toEqual(['released', 'free'])
+  })
+
+  it('forgets at once who waited for a release and has left', async () => {
+    setFlagsFromString('--expose-gc')
+    const collectGarbage = runInNewContext('gc') as () => void
+    const mutex = new Mutex()
+    const held = await mutex.acquire()
+    const leave = async (): Promise<WeakRef<AbortSignal>> => {
+      const leaving = new AbortController()
+      const released = mutex.nextRelease(leaving.signal)
+      leaving.abort(new Error('left'))
+      await expect(released).rejects.toThrow('left')
+      return new WeakRef(leaving.signal)
+    }
+    const left = [await leave(), await leave(), await leave()]
+    // What a reference was made for lives to the end of the turn.
+    await settle()
+    collectGarbage()
+
+    expect(left.map((signal) => signal.deref())).toEqual([undefined, undefined, undefined])
+    held[Symbol.dispose]()
   })
 })

@@ -20,7 +20,8 @@ export class Semaphore {
   readonly #options: SemaphoreOptions
   /** Called with their permits, in order of arrival. */
   readonly #waiters = new Set<(permit: Permit) => void>()
-  #onRelease: (() => void)[] = []
+  /** Called at the next release. */
+  readonly #toldOfRelease = new Set<() => void>()
   #held = 0
 
   constructor(options: SemaphoreOptions) {
@@ -54,11 +55,25 @@ export class Semaphore {
     }
   }
 
-  /** Resolves when the next permit is released, or at once when none is held. */
-  async nextRelease(): Promise<void> {
+  /**
+   * Resolves when the next permit is released, or at once when none is held. Who has left is forgotten at once, however long the
+   * permit is held.
+   * @throws the signal's reason when it aborts before
+   */
+  async nextRelease(signal?: AbortSignal): Promise<void> {
+    signal?.throwIfAborted()
     if (this.isIdle) return
-    await new Promise<void>((resolve) => {
-      this.#onRelease.push(resolve)
+    await new Promise<void>((resolve, reject) => {
+      const tell = (): void => {
+        signal?.removeEventListener('abort', leave)
+        resolve()
+      }
+      const leave = (): void => {
+        this.#toldOfRelease.delete(tell)
+        if (signal !== undefined) reject(abortReason(signal))
+      }
+      this.#toldOfRelease.add(tell)
+      signal?.addEventListener('abort', leave, { once: true })
     })
   }
 
@@ -99,7 +114,9 @@ export class Semaphore {
       this.#waiters.delete(next)
       next(this.#createPermit())
     }
-    for (const resolve of this.#onRelease.splice(0)) resolve()
+    const told = [...this.#toldOfRelease]
+    this.#toldOfRelease.clear()
+    for (const tell of told) tell()
   }
 }
 

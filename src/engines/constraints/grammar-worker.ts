@@ -6,7 +6,7 @@
  */
 import os from 'node:os'
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import type { CompiledGrammar, GrammarCompiler, GrammarMatcher } from '@mlc-ai/web-xgrammar'
+import type { CompiledGrammar, GrammarMatcher } from '@mlc-ai/web-xgrammar'
 import { InvariantError } from '../../core/errors.ts'
 import type { Constraint } from '../../protocol/constraint.ts'
 import type {
@@ -15,6 +15,7 @@ import type {
   GrammarRequest,
   GrammarThreadData,
 } from './grammar-messages.ts'
+import { SourceCompiler } from './source-compiler.ts'
 import { separateAlternatives } from './alternatives/separate-alternatives.ts'
 import { type GrammarSource, grammarSourceOf } from './grammar-source.ts'
 import { answerBell, endBell, MaskWriter, ringsOf, sleep } from './mask-lane.ts'
@@ -44,7 +45,7 @@ const errors = captureErrors()
 const memory = boundMemory()
 const xgrammar = loadXGrammar()
 /** By the control tokens that stand for their text. */
-const compilers = new Map<string, GrammarCompiler>()
+const compilers = new Map<string, SourceCompiler>()
 let checker: XGrammar | null = null
 const compiled = new Map<string, CompiledGrammar>()
 const matchers = new Map<number, OpenMatcher>()
@@ -90,7 +91,7 @@ async function act(request: GrammarRequest): Promise<void> {
 }
 
 /** A model's format of calls and of reasoning shows the same tokens for each chat, so there are few of them. */
-async function compilerFor(shownSpecialTexts: readonly string[]): Promise<GrammarCompiler> {
+async function compilerFor(shownSpecialTexts: readonly string[]): Promise<SourceCompiler> {
   const key = JSON.stringify(shownSpecialTexts)
   const known = compilers.get(key)
   if (known !== undefined) return known
@@ -102,14 +103,9 @@ async function compilerFor(shownSpecialTexts: readonly string[]): Promise<Gramma
   return compiler
 }
 
-async function openCompiler(shownSpecialTexts: readonly string[]): Promise<GrammarCompiler> {
+async function openCompiler(shownSpecialTexts: readonly string[]): Promise<SourceCompiler> {
   const texts = [...byteLevelTexts(vocabulary, shownSpecialTexts)]
-  const { endTokenIds } = vocabulary
-  const { TokenizerInfo } = xgrammar
-  const info = await TokenizerInfo.createTokenizerInfo(texts, 'byte_level', false, texts.length, [
-    ...endTokenIds,
-  ])
-  return await xgrammar.GrammarCompiler.createGrammarCompiler(info, false)
+  return await SourceCompiler.open(xgrammar, { texts, endTokenIds: vocabulary.endTokenIds })
 }
 
 /** @throws where the instance that holds the compiled grammars fails, which is not to be used again */
@@ -117,7 +113,8 @@ async function compile(key: string, constraint: Constraint): Promise<GrammarAnsw
   const source = await check(constraint)
   if ('message' in source) return { type: 'refused', key, refusal: source }
   const shownSpecialTexts = constraint.kind === 'structural-tag' ? constraint.shownSpecialTexts : undefined
-  const grammar = await toGrammar(source, await compilerFor(shownSpecialTexts ?? NONE_SHOWN))
+  const compiler = await compilerFor(shownSpecialTexts ?? NONE_SHOWN)
+  const grammar = await compiler.compile(source)
   if (!(await allowsText(grammar))) {
     grammar.dispose()
     return { type: 'refused', key, refusal: { message: 'it allows no text', field: null } }
@@ -157,12 +154,6 @@ async function allowsText(grammar: CompiledGrammar): Promise<boolean> {
   const mask = await matcher.getNextTokenBitmask()
   matcher.dispose()
   return mask.some((word) => word !== 0)
-}
-
-function toGrammar(source: GrammarSource, compiler: GrammarCompiler): Promise<CompiledGrammar> {
-  return source.kind === 'ebnf'
-    ? compiler.compileGrammar(source.text)
-    : compiler.compileStructuralTag(source.text)
 }
 
 async function open({ matcherId, key, lane }: Extract<GrammarRequest, { type: 'open' }>): Promise<void> {

@@ -16,8 +16,8 @@ it('only this user may enter it', () => {
 })
 
 it('one whose engine was killed is removed with the next start; those in use stay', async () => {
-  const folders = Array.from({ length: 4 }, createSocketFolder)
-  const [killed, binding, serving, loading] = folders as [Folder, Folder, Folder, Folder]
+  const folders = Array.from({ length: 5 }, createSocketFolder)
+  const [killed, binding, serving, loading, lost] = folders as [Folder, Folder, Folder, Folder, Folder]
   for (const folder of folders) onTestFinished(() => folder.remove())
   const listenAndDie = `require('net').createServer().listen(process.argv[1], () => process.kill(process.pid, 'SIGKILL'))`
   // A socket that was made just now may be one on which its engine does not listen yet.
@@ -26,10 +26,13 @@ it('one whose engine was killed is removed with the next start; those in use sta
   await new Promise<void>((resolve) => server.listen(serving.socketPath, resolve))
   for (const folder of [killed, serving]) utimesSync(folder.socketPath, 0, 0)
   onTestFinished(() => void server.close())
+  // The server was killed while the engine loaded, days ago.
+  utimesSync(path.dirname(lost.socketPath), 0, 0)
 
   createSocketFolder().remove()
 
-  await until('the abandoned one is gone', () => !existsSync(path.dirname(killed.socketPath)))
+  for (const { socketPath } of [killed, lost])
+    await until('the abandoned one is gone', () => !existsSync(path.dirname(socketPath)))
   for (const folder of [binding, serving]) expect(existsSync(folder.socketPath)).toBe(true)
   expect(existsSync(path.dirname(loading.socketPath))).toBe(true)
 })

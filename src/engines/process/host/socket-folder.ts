@@ -34,22 +34,31 @@ function socketParent(): string {
 /** A socket is there a moment before its engine listens on it, and on a busy machine the moment may be long. */
 const MIN_AGE_MS = 60_000
 
-/** Those with a socket on which no process listens; one whose engine still loads has no socket yet. */
+/** An engine has no socket while it loads; by now it would, however slow its disk. */
+const MAX_LOAD_MS = 24 * 60 * 60_000
+
+/** Those with a socket on which no process listens, and those whose engine was killed while it loaded. */
 async function removeAbandoned(parent: string): Promise<void> {
   for (const name of await readdir(parent)) {
     if (!name.startsWith(PREFIX)) continue
     const folder = path.join(parent, name)
     const socketPath = path.join(folder, SOCKET)
-    if (isOld(socketPath) && (await isRefused(socketPath))) rmSync(folder, { recursive: true, force: true })
+    const socketMs = ageMs(socketPath)
+    if (
+      socketMs === null
+        ? (ageMs(folder) ?? 0) > MAX_LOAD_MS
+        : socketMs > MIN_AGE_MS && (await isRefused(socketPath))
+    )
+      rmSync(folder, { recursive: true, force: true })
   }
 }
 
-/** False where there is none, or another user's. */
-function isOld(socketPath: string): boolean {
+/** Since its last change; null where it is not there, or another user's. */
+function ageMs(file: string): number | null {
   try {
-    return Date.now() - statSync(socketPath).mtimeMs > MIN_AGE_MS
+    return Date.now() - statSync(file).mtimeMs
   } catch {
-    return false
+    return null
   }
 }
 

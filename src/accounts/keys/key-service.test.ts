@@ -289,7 +289,7 @@ describe('the keys under a budget', () => {
     ]
     const made = Array.from({ length: 1800 }, (_, index) => ({
       id: `made-${index}`,
-      ...(ends[index % ends.length] ?? {}),
+      ...ends[index % ends.length],
     }))
     await database.transaction().execute(async (transaction) => {
       for (const key of made)

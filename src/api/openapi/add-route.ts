@@ -8,7 +8,7 @@ import { z } from 'zod'
 import { type ErrorCode, ERRORS } from '../../core/errors.ts'
 import type { ErrorShape } from '../../net/render-error.ts'
 import { ACCESS_CLASSES, type AccessClass } from '../pipeline/access.ts'
-import { listErrorCodes } from './route-errors.ts'
+import { listErrorCodes, type RouteFacts } from './route-errors.ts'
 
 const errorBody = z
   .object({ detail: z.string().describe('What is wrong, in one sentence.') })
@@ -128,7 +128,7 @@ export function addRoute<
   const maxBodyBytes = route.body === undefined ? 0 : (route.maxBodyBytes ?? SMALL_BODY_BYTES)
   const hasBody = route.body !== undefined
   const facts = { method, access, hasBody, generates, isProbe, errors: route.errors ?? [] }
-  const errorCodes = listErrorCodes(facts)
+  const { errorCodes, errorResponses } = errorsOf(facts, errorShape)
   app.route({
     method,
     url,
@@ -139,7 +139,7 @@ export function addRoute<
       tags: [route.tag],
       security: scheme === null ? [] : [{ [scheme.name]: [] }],
       ...(route.body && { body: route.body }),
-      querystring: route.query?.strict() ?? NO_QUERY,
+      querystring: route.query === undefined ? NO_QUERY : strictOf(route.query),
       ...(route.params && { params: route.params }),
       response: {
         200: {
@@ -152,12 +152,40 @@ export function addRoute<
             ...(route.event && { 'text/event-stream': { schema: route.event } }),
           },
         },
-        ...describeErrors(errorCodes, errorShape),
+        ...errorResponses,
       },
     },
     ...(route.okType !== undefined && { serializerCompiler: () => String }),
     handler: route.handler as RouteHandlerMethod,
   })
+}
+
+/** By the query as declared. */
+const strictQueries = new WeakMap<z.ZodObject, z.ZodObject>()
+
+function strictOf(query: z.ZodObject): z.ZodObject {
+  const strict = strictQueries.get(query) ?? query.strict()
+  strictQueries.set(query, strict)
+  return strict
+}
+
+interface RouteErrors {
+  readonly errorCodes: readonly ErrorCode[]
+  readonly errorResponses: ReturnType<typeof describeErrors>
+}
+
+/** By facts and shape: many routes have the same, and a process that makes many servers has all of them again. */
+const knownErrors = new Map<string, RouteErrors>()
+
+function errorsOf(facts: RouteFacts, shape: ErrorShape): RouteErrors {
+  const key = JSON.stringify([facts, shape])
+  let errors = knownErrors.get(key)
+  if (errors === undefined) {
+    const errorCodes = listErrorCodes(facts)
+    errors = { errorCodes, errorResponses: describeErrors(errorCodes, shape) }
+    knownErrors.set(key, errors)
+  }
+  return errors
 }
 
 /** By status, as OpenAPI lists them. */

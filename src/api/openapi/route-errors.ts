@@ -36,7 +36,8 @@ export const PASSWORD_ERRORS = [
   'password_queue_full',
 ] as const satisfies readonly ErrorCode[]
 
-interface RouteFacts {
+/** What its errors follow from. */
+export interface RouteFacts {
   readonly method: string
   readonly access: AccessClass
   readonly hasBody: boolean

@@ -34,7 +34,7 @@ export default defineConfig(({ mode }) => {
   // The suites of what is stored, once more: `inject('database')` says on what. Of those over HTTP, which ask the same
   // services, a part: all of them in a soak.
   const ofPostgres = 'src/storage/postgres/postgres-*.test.ts'
-  const whatIsAsked = isSoak ? '*' : '{budgets,keys}'
+  const whatIsAsked = isSoak ? '*' : 'budgets'
   const whatAsks = isSoak ? '{accounts,usage}/**' : '{accounts/keys,usage}'
   const stored = [ofPostgres, `src/${whatAsks}/*.test.ts`, `test/contract/accounts/${whatIsAsked}.test.ts`]
   // Of limits: they ask the shared state, and some do not wait for a database once a permit is released.

@@ -90,6 +90,7 @@ export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: Ans
           tools: schemas,
           maxCalls: chat.allowsParallelToolCalls === false ? 1 : Infinity,
           startsInCalls,
+          isAllCalls: mustCall(chat) && !harmony,
         })
   return {
     constraint: toConstraint(shape),

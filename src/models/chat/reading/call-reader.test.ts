@@ -28,14 +28,15 @@ const PARAMETERS = { type: 'object', properties: { city: { type: 'string' }, day
 interface ReaderOptions {
   readonly maxCalls?: number
   readonly startsInCalls?: boolean
+  readonly isAllCalls?: boolean
 }
 
 function createReader(
   { syntax }: ChatFormat,
-  { maxCalls = Infinity, startsInCalls = false }: ReaderOptions = {},
+  { maxCalls = Infinity, startsInCalls = false, isAllCalls = false }: ReaderOptions = {},
 ) {
   const tools = new Map(TOOLS.map((name) => [name, PARAMETERS]))
-  return new CallReader({ syntax, tools, maxCalls, startsInCalls })
+  return new CallReader({ syntax, tools, maxCalls, startsInCalls, isAllCalls })
 }
 
 /** Pieces of the same kind joined, each call one entry. */
@@ -243,6 +244,17 @@ describe('a call', () => {
     [MISTRAL_LIST, ' [{"name": "f", "arguments": {"a":1}}]'],
   ])('goes on where the prompt has begun it', (format, text) => {
     expect(read(createReader(format, { startsInCalls: true }), [text])).toEqual(['call f: {"a":1}'])
+  })
+})
+
+describe.each(Object.entries(FORMATS))('an answer of nothing but calls, in the format %s', (_, format) => {
+  const whole = writeCalls([{ id: 'x', name: 'get_weather', arguments: '{"city":"Rome"}' }], format)
+
+  it('has no text, wherever it is cut', () => {
+    for (let length = 1; length < whole.length; length++) {
+      const cut = read(createReader(format, { isAllCalls: true }), [whole.slice(0, length)])
+      expect(cut.filter((part) => !part.startsWith('call get_weather: '))).toEqual([])
+    }
   })
 })
 

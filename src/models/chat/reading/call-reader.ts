@@ -44,6 +44,8 @@ interface CallReaderOptions {
   readonly maxCalls: number
   /** Whether the prompt has the opener already. */
   readonly startsInCalls: boolean
+  /** Whether a constraint lets nothing but calls come: the beginning of one that is cut is no text. @default false */
+  readonly isAllCalls?: boolean
 }
 
 /** `name[ARGS]{` and `name[CALL_ID]id[ARGS]{`, as Mistral writes them. */
@@ -92,8 +94,8 @@ export class CallReader implements PartReader {
 
   end(): readonly AnswerPart[] {
     // What stands behind a call in its list is a part of its closer.
-    if (this.#state !== 'over' && this.#raw !== null && !this.#isCutCall())
-      this.#giveText(this.#raw + this.#buffer)
+    const isCut = this.#options.isAllCalls === true || this.#isCutCall()
+    if (this.#state !== 'over' && this.#raw !== null && !isCut) this.#giveText(this.#raw + this.#buffer)
     this.#buffer = ''
     this.#state = 'over'
     return this.#take()

@@ -495,6 +495,22 @@ describe('AccountService for the admin', () => {
   })
 })
 
+describe('AccountService.createFirstAdmin', () => {
+  it('makes one admin when two at once ask to be the first', async () => {
+    const { accounts } = await createAccountServices()
+    const emails = ['ada@example.org', 'eve@example.org']
+
+    const made = await Promise.allSettled(
+      emails.map((email) => accounts.createFirstAdmin({ email, password: PASSWORD }, ADDRESS)),
+    )
+
+    expect(made.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+    const reasons = made.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []))
+    expect(reasons).toMatchObject([{ code: 'admin_exists' }])
+    expect((await accounts.listUsers(ALL)).items).toMatchObject([{ role: 'admin' }])
+  })
+})
+
 describe('AccountService.hasAnyAccount', () => {
   it('is true with a user, or with a key that is an account of its own', async () => {
     const services = await createAccountServices()

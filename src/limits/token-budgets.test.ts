@@ -1,5 +1,6 @@
-import { expect, it, vi } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { VirtualClock } from '../core/clock.ts'
+import type { TokenBudget } from '../core/credential.ts'
 import { ServiceError } from '../core/errors.ts'
 import { MemoryRequestLimits } from './memory/request-limits.ts'
 import { TokenBudgets } from './token-budgets.ts'
@@ -19,6 +20,46 @@ it('tells how full the fullest budget of a scope and a period is, while somethin
 
   expect(both).toEqual([{ scope: 'key', period: 'month', spentRatio: 0.9 }])
   expect(budgets.use()).toEqual([{ scope: 'key', period: 'month', spentRatio: 0.1 }])
+})
+
+it('tells of a budget no longer than its period runs', () => {
+  const clock = new VirtualClock(Date.UTC(2030, 0, 1, 23, 55) / 1000)
+  const limits = new MemoryRequestLimits(clock)
+  const budgets = new TokenBudgets({ limits, clock, readSpent: async () => 0 })
+
+  budgets.record(budgets.open([{ scope: 'key', id: 'a', period: 'day', maxTokens: 100 }]), [90])
+  clock.advance(5 * 60_000 - 1)
+  const atItsEnd = budgets.use()
+  clock.advance(1)
+
+  expect(atItsEnd).toEqual([{ scope: 'key', period: 'day', spentRatio: 0.9 }])
+  expect(budgets.use()).toEqual([])
+})
+
+describe('a refusal names the budget that is used up, and of two the one that begins again last', () => {
+  const day: TokenBudget = { scope: 'key', id: 'a', period: 'day', maxTokens: 100 }
+  const month: TokenBudget = { scope: 'team', id: 'a', period: 'month', maxTokens: 1000 }
+  const ofDay = { field: 'daily_token_budget', resetsAt: '2030-01-31T00:00:00Z' }
+  const ofMonth = { field: 'monthly_token_budget', resetsAt: '2030-02-01T00:00:00Z' }
+
+  it.each([
+    { used: 'the day', given: [day, month], spent: [100, 999], named: ofDay },
+    { used: 'the month', given: [day, month], spent: [99, 1000], named: ofMonth },
+    { used: 'the day and the month', given: [day, month], spent: [100, 1000], named: ofMonth },
+    { used: 'the month and the day', given: [month, day], spent: [1000, 100], named: ofMonth },
+  ])('$used', ({ given, spent, named }) => {
+    const clock = new VirtualClock(Date.UTC(2030, 0, 30, 12) / 1000)
+    const limits = new MemoryRequestLimits(clock)
+    const budgets = new TokenBudgets({ limits, clock, readSpent: async () => 0 })
+
+    const refusal = budgets.refusal(budgets.open(given), spent)
+
+    expect(refusal).toMatchObject({
+      code: 'budget_exceeded',
+      params: named,
+      retryAfterSeconds: Date.parse(named.resetsAt) / 1000 - clock.unixSeconds(),
+    })
+  })
 })
 
 it('reads a counter once for all requests that ask for it at a time, and again for the next', async () => {

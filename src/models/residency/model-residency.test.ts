@@ -302,6 +302,16 @@ describe('room for one model more', () => {
     await expect(asked).rejects.toMatchObject({ code: 'shutting_down' })
   })
 
+  it('is not taken by a model of another server, and that one is never unloaded for it', async () => {
+    const { registry, events, register, stateOf } = createScene({ maxLoaded: 1 })
+    await registry.register('r', REMOTE)
+    await register('a')
+    expect([stateOf('r'), stateOf('a')]).toEqual(['ready', 'ready'])
+    await register('b')
+    expect(events).toEqual(['load r', 'load a', 'close a', 'load b'])
+    expect(stateOf('r')).toBe('ready')
+  })
+
   it('is not made any more when those who asked have left', async () => {
     const { registry, events, register, stateOf } = createScene({ maxLoaded: 1 })
     await register('ab', { load: 'request' })

@@ -219,6 +219,22 @@ describe('CertificateReloader', () => {
     ])
   })
 
+  it('warns at once of a new certificate that ends soon as well, though it has warned of the old one', async () => {
+    const tls = createTlsFolder()
+    const startUnixSeconds = Date.UTC(2119, 11, 30) / 1000
+    const { reloader, lines } = await createReloader(tls, { ...BY_HAND, startUnixSeconds })
+
+    tls.replace('cert', fixture('second.crt'))
+    tls.replace('key', fixture('second.key'))
+    await reloader.reload()
+
+    expect(lines.map(({ msg, daysLeft }) => [msg, daysLeft])).toEqual([
+      ['the TLS certificate ends soon', 2],
+      ['the TLS certificate was replaced', undefined],
+      ['the TLS certificate ends soon', 2],
+    ])
+  })
+
   it('warns at the start', async () => {
     const { lines } = await createReloader(createTlsFolder(), {
       startUnixSeconds: Date.UTC(2119, 11, 30) / 1000,

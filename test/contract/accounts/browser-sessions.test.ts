@@ -239,6 +239,37 @@ describe('over TLS at a proxy', () => {
     expect(await statusWith({ cookie })).toBe(401)
   })
 
+  it.each([
+    ['https, http', /^sluice_session=.*; SameSite=Strict$/],
+    ['http, https', /^__Host-sluice_session=.*; SameSite=Strict; Secure$/],
+  ])('the nearest proxy says whether it is, of %j', async (proto, setCookie) => {
+    const trusting = await createAccountsApp({ trustedProxies: new TrustedProxies(['127.0.0.1']) })
+    await trusting.register(EMAIL)
+    const payload = { email: EMAIL, password: PASSWORD, cookie: true }
+
+    const answer = await send(trusting, 'POST /v1/auth/login', {
+      headers: { 'x-forwarded-proto': proto },
+      payload,
+    })
+
+    expect(toBrowser(answer).setCookie).toMatch(setCookie)
+  })
+
+  it('a page is of this server by the name that the nearest proxy gives it, and by no other', async () => {
+    const trusting = await createAccountsApp({ trustedProxies: new TrustedProxies(['127.0.0.1']) })
+    await trusting.register(EMAIL)
+    const payload = { email: EMAIL, password: PASSWORD, cookie: true }
+    const forwarded = { ...proxied, 'x-forwarded-host': 'evil.example, own.example' }
+    const codeFrom = async (origin: string) => {
+      const headers = { ...forwarded, origin }
+      const answer = await send(trusting, 'POST /v1/auth/login', { headers, payload })
+      return answer.headers['x-error-code']
+    }
+
+    expect(await codeFrom('https://evil.example')).toBe('csrf_failed')
+    expect(await codeFrom('https://own.example')).toBeUndefined()
+  })
+
   it('a client that is no trusted proxy cannot say so', async () => {
     await world.register(EMAIL)
     const payload = { email: EMAIL, password: PASSWORD, cookie: true }

@@ -1,6 +1,16 @@
 /** Static files of the light server, asked for by hand: what a client library would tidy up goes out as it is written. */
 import { once } from 'node:events'
-import { mkdirSync, renameSync, symlinkSync, truncateSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  symlinkSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DEFAULT_PUBLIC_PATHS } from '../../../src/light.ts'
@@ -167,6 +177,38 @@ describe('what is not for everyone', () => {
     expect(() => createTestLightServer({ staticDir: folder, keyDb })).toThrow(
       `keyDb must not lie in staticDir, which everyone may read, but '${keyDb}' does.`,
     )
+  })
+})
+
+/** How often this process has the file open. */
+function countOpen(file: string): number {
+  const isIt = (descriptor: string): boolean => {
+    try {
+      return readlinkSync(`/proc/self/fd/${descriptor}`) === file
+    } catch {
+      // It was that of the listing, or another part of the process has closed it.
+      return false
+    }
+  }
+  return readdirSync('/proc/self/fd').filter(isIt).length
+}
+
+// Only there a process sees what it has open.
+describe.runIf(process.platform === 'linux')('a file of which nothing is sent', () => {
+  it.each([
+    ['HEAD', { method: 'HEAD' }, 200],
+    ['a condition', { headers: { 'if-none-match': '*' } }, 304],
+    ['a range beyond its end', { headers: { range: 'bytes=10-' } }, 416],
+  ])('is closed again, for 50 requests with %s', async (_, asking, status) => {
+    const { get, folder } = await createFiles()
+    const file = realpathSync(path.join(folder, 'a.js'))
+
+    // After a HEAD the hand-written client waits for a body, and says what it has when the server hangs up.
+    const ask = () => get('/a.js', asking).then((answer) => `HTTP/1.1 ${answer.status}`, String)
+    const answers = await Promise.all(Array.from({ length: 50 }, ask))
+
+    for (const answer of answers) expect(answer).toContain(`HTTP/1.1 ${status}`)
+    expect(countOpen(file)).toBe(0)
   })
 })
 

@@ -1,10 +1,12 @@
 /** How much of a body each route takes, how many bodies the server holds at once, and that large ones leave the event loop its turns. */
 import { once } from 'node:events'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { ownTurn } from '../../../src/core/concurrency/turns.ts'
 import { MAX_HELD_BODY_BYTES } from '../../../src/net/requests/body-budget.ts'
 import { MAX_BODY_BYTES } from '../../../src/net/requests/read-body.ts'
-import { exchange, openSocket, postBytes, readAnswer } from '../../support/net/raw-http.ts'
+import { exchange, openSocket, postBytes, readAnswer, untilClosed } from '../../support/net/raw-http.ts'
 import { SERVERS } from '../../support/servers/both-servers.ts'
 import { ADMIN_KEY, createTestApp, KEY } from '../../support/servers/test-app.ts'
 import { until } from '../../support/until.ts'
@@ -68,32 +70,55 @@ describe('the bound of a route', () => {
 })
 
 describe.each(SERVERS)('a body in too many small chunks, on $name', ({ key, start }) => {
-  const chunked = (endpoint: string) =>
-    `${head(endpoint, { secret: key, bytes: 0 }).replace('content-length: 0', 'transfer-encoding: chunked')}${'1\r\n[\r\n'.repeat(10_000)}`
+  const chunks = '1\r\n[\r\n'.repeat(10_000)
+  const chunkedHead = (endpoint: string) =>
+    head(endpoint, { secret: key, bytes: 0 }).replace('content-length: 0', 'transfer-encoding: chunked')
+
+  /** The server's side of the next request's connection, as soon as its body is at fault and its answer has gone out. */
+  const connectionAtFault = (server: Server) =>
+    new Promise<Socket>((resolve) => {
+      server.once('request', (request: IncomingMessage, response: ServerResponse) => {
+        const both = Promise.all([once(request, 'fault'), once(response, 'finish')])
+        resolve(both.then(() => request.socket))
+      })
+    })
 
   it('is refused in a sentence, and its connection closed', async () => {
-    const { port } = await start()
+    const { port, httpServer } = await start()
+    const atFault = connectionAtFault(httpServer)
     const socket = await openSocket(port)
     const answer = readAnswer(socket)
+    const closed = untilClosed(socket)
 
-    socket.write(chunked('POST /v1/generate'))
+    socket.write(chunkedHead('POST /v1/generate') + chunks)
 
     const { status, body } = await answer
     expect(status).toBe(400)
     expect(JSON.parse(body).detail).toBe(
       'The HTTP request is malformed: a body in chunks must have at most 1024 at once of fewer than 64 bytes on average.',
     )
-    await once(socket, 'close')
+    expect((await atFault).writable).toBe(false)
+    await closed
   })
 
-  it('closes the connection of a request that takes no body as well', async () => {
-    const { port } = await start()
-    const socket = await openSocket(port)
+  it.each(['with the head', 'after the answer'])(
+    'closes the connection of a request that takes no body as well, where it comes %s',
+    async (when) => {
+      const { port, httpServer } = await start()
+      const atFault = connectionAtFault(httpServer)
+      const socket = await openSocket(port)
+      const closed = untilClosed(socket)
 
-    socket.write(chunked('GET /v1/health'))
+      socket.write(chunkedHead('GET /v1/health') + (when === 'with the head' ? chunks : ''))
+      if (when === 'after the answer') {
+        await once(socket, 'data')
+        socket.write(chunks)
+      }
 
-    await once(socket.resume(), 'close')
-  })
+      expect((await atFault).writable).toBe(false)
+      await closed
+    },
+  )
 })
 
 describe.each(SERVERS)('the bodies that $name holds', ({ key, start }) => {

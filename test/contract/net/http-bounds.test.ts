@@ -1,8 +1,10 @@
 /** Clients that take their time, or more than their share: what each is cut off by, and that nobody else notices. */
 import { once } from 'node:events'
+import { type IncomingMessage, request, type ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import { describe, expect, it } from 'vitest'
-import { MAX_PIPELINED } from '../../../src/net/connections/guard-connections.ts'
+import { json } from 'node:stream/consumers'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { MAX_PIPELINED, ROUNDS_PER_BOUND } from '../../../src/net/connections/guard-connections.ts'
 import type { HttpBounds } from '../../../src/net/http-bounds.ts'
 import { MAX_BODY_BYTES } from '../../../src/net/requests/read-body.ts'
 import type { EngineRequest } from '../../../src/protocol/engine.ts'
@@ -162,15 +164,22 @@ describe('a slow reader', () => {
   })
 
   it('who reads after all gets everything', async () => {
+    // The time of the guard alone.
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] })
+    onTestFinished(() => void vi.useRealTimers())
     const testApp = createTestApp({ engine: new ScriptedEngine(sayMuch) })
     const port = await testApp.listen()
 
-    const answer = await fetch(`http://127.0.0.1:${port}/v1/generate`, {
-      method: 'POST',
-      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-      body: '{"prompt":"a"}',
-    })
-    const { generated_text: text } = (await answer.json()) as { generated_text: string }
+    const arrived = once(testApp.app.server, 'request')
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' }
+    const asked = request({ port, path: '/v1/generate', method: 'POST', headers })
+    asked.end('{"prompt":"a"}')
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    const [, response] = (await arrived) as [unknown, ServerResponse]
+    // More than the system has taken off the server's hands.
+    expect(response.writableLength).toBeGreaterThan(0)
+    vi.advanceTimersByTime(SLOW_READER_MS - SLOW_READER_MS / ROUNDS_PER_BOUND)
+    const { generated_text: text } = (await json(answer)) as { generated_text: string }
 
     expect(text).toHaveLength(CHUNK.length * CHUNKS)
     expect(await hitsOf(testApp, 'slow-reader')).toBe(0)

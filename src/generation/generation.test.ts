@@ -11,7 +11,9 @@ import {
 import { createRegistry } from '../../test/support/servers/test-app.ts'
 import { VirtualClock } from '../core/clock.ts'
 import { ServiceError } from '../core/errors.ts'
+import type { ModelRegistry } from '../models/registry.ts'
 import type { ModelInfo } from '../protocol/model-info.ts'
+import { OPEN_POLICY } from '../protocol/model-policy.ts'
 import { RequestTimeline } from '../telemetry/request-timeline.ts'
 import type { UsageEntry } from '../usage/usage-recorder.ts'
 import type { GenerationRequest, PromptsInput } from './generation-request.ts'
@@ -25,26 +27,35 @@ const oneToken: Script = async function* ({ prompts }) {
   }
 }
 
+/** An array of holes, which takes no memory. */
+function withLength(length: number): number[] {
+  const holes: number[] = []
+  holes.length = length
+  return holes
+}
+
 interface WorldOptions {
   readonly texts?: readonly string[]
   readonly batch?: PromptsInput['batch']
   readonly info?: Partial<ModelInfo>
   readonly overrides?: Partial<GenerationRequest>
   readonly record?: (entry: UsageEntry) => Promise<void>
+  /** @default its one model runs the script */
+  readonly registry?: ModelRegistry
+  readonly client?: AbortController
 }
 
 /** One opened generation over the real registry. */
-async function openGeneration(
-  script: Script,
-  { texts = ['x'], batch = null, info = {}, overrides = {}, record }: WorldOptions = {},
-) {
+async function openGeneration(script: Script, options: WorldOptions = {}) {
+  const { texts = ['x'], batch = null, info = {}, overrides = {}, record } = options
+  const { registry = createRegistry({ engine: new ScriptedEngine(script, info) }) } = options
+  const { client = new AbortController() } = options
   const usage: UsageEntry[] = []
   const log = {
     error: vi.fn<(...args: unknown[]) => void>(),
     warn: vi.fn<(...args: unknown[]) => void>(),
     info: vi.fn<(...args: unknown[]) => void>(),
   }
-  const client = new AbortController()
   const clock = new VirtualClock()
   const onTokensCapped = vi.fn<(count: number) => void>()
   const request: GenerationRequest = {
@@ -59,7 +70,7 @@ async function openGeneration(
   }
   const generation = await Generation.open(
     {
-      registry: createRegistry({ engine: new ScriptedEngine(script, info) }),
+      registry,
       promptGuard: null,
       outputGuard: null,
       metrics: { countGuardHit: () => {} },
@@ -175,6 +186,30 @@ describe('a generation', () => {
     expect(usage).toEqual([])
   })
 
+  it('is billed with what it made where the end of the server cuts it off', async () => {
+    const { generation, usage } = await openGeneration(async function* () {
+      yield sequenceStart()
+      yield textDelta('a', [1])
+      throw new ServiceError('shutting_down')
+    })
+
+    await expect(generation.run(() => {})).rejects.toMatchObject({ code: 'shutting_down', status: 503 })
+
+    expect(usage).toMatchObject([{ status: 503, tokensIn: 2, tokensOut: 1 }])
+  })
+
+  it('is billed with as many tokens as a row holds where there are more', async () => {
+    const { generation, usage } = await openGeneration(async function* () {
+      yield sequenceStart(0, 2 ** 31)
+      yield textDelta('a', withLength(2 ** 31))
+      yield sequenceEnd()
+    })
+
+    await generation.run(() => {})
+
+    expect(usage).toMatchObject([{ tokensIn: 2 ** 31 - 1, tokensOut: 2 ** 31 - 1 }])
+  })
+
   it('fails with its one sequence and bills what that has used', async () => {
     const { generation, usage } = await openGeneration(async function* () {
       yield sequenceStart()
@@ -223,6 +258,42 @@ describe('a generation', () => {
     })
 
     await expect(generation.fold()).rejects.toThrow('the disk is full')
+  })
+})
+
+describe('a model with a fallback', () => {
+  async function open(script: Script, client = new AbortController()) {
+    const usage: UsageEntry[] = []
+    const record = async (entry: UsageEntry) => void usage.push(entry)
+    const registry = createRegistry({ openEngine: async () => new ScriptedEngine(script) })
+    await registry.register('other', { checkpoint: 'x' })
+    await registry.register('m', { checkpoint: 'x' }, { policy: { ...OPEN_POLICY, fallback: 'other' } })
+    const opening = openGeneration(script, { registry, record, client, overrides: { modelId: 'm' } })
+    return { opening, usage }
+  }
+
+  it('that dies before its first event leaves a usage row', async () => {
+    const { opening, usage } = await open(async function* () {
+      yield* []
+      throw new ServiceError('engine_failed')
+    })
+
+    await expect(opening).rejects.toMatchObject({ code: 'engine_failed' })
+
+    expect(usage).toMatchObject([{ status: 500, model: 'm', tokensOut: 0 }])
+  })
+
+  it('leaves a usage row where its client leaves before the first event', async () => {
+    const client = new AbortController()
+    const { opening, usage } = await open(async function* (_request, signal) {
+      yield* []
+      client.abort(new Error('left'))
+      await untilAborted(signal)
+    }, client)
+
+    await expect(opening).rejects.toThrow('left')
+
+    expect(usage).toMatchObject([{ status: 499, model: 'm', tokensOut: 0 }])
   })
 })
 

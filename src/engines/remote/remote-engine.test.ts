@@ -18,7 +18,8 @@ import type { EmbeddingRequest, EngineRequest } from '../../protocol/engine.ts'
 import type { AnswerEvent } from '../../protocol/engine-events.ts'
 import { RemoteEngine, type RemoteEngineOptions } from './remote-engine.ts'
 
-const TIMEOUTS = { connectMs: 500, firstByteMs: 300, betweenMs: 300 }
+const MINUTE_MS = 60_000
+const TIMEOUTS = { connectMs: MINUTE_MS, firstByteMs: MINUTE_MS, betweenMs: MINUTE_MS }
 
 const open = (endpoints: readonly string[], more: Partial<RemoteEngineOptions> = {}) =>
   RemoteEngine.open({
@@ -64,6 +65,33 @@ async function leave(
   client.abort()
   await expect(reading).rejects.toThrow()
   return given.map((event) => event.type === 'sequence-start' && [event.index, event.promptTokens])
+}
+
+/** Asks both an upstream and one that answers. */
+async function expectAnswersOfAnother(bad: FaultyUpstream): Promise<void> {
+  await using good = await FaultyUpstream.start(sayPieces('ok'))
+  const engine = await open([bad.url, good.url])
+
+  // Which endpoint a conversation asks first depends on their ports.
+  let conversations = 0
+  while (conversations < 8 || bad.calls.length === 0)
+    expect((await run(engine, chat(`number ${conversations++}`))).text).toBe('ok')
+
+  expect(good.calls).toHaveLength(conversations)
+  await engine.close()
+}
+
+/** Gives what ends the last wait for an upstream as if its minute were over. Other timers run on: undici's serve all tests of the process. */
+function holdSilence(): () => void {
+  const start = globalThis.setTimeout
+  let onSilence = (): void => {}
+  const hold = (callback: () => void, ms?: number, ...given: []) => {
+    if (ms === MINUTE_MS) onSilence = callback
+    return start(callback, ms, ...given)
+  }
+  const timers = vi.spyOn(globalThis, 'setTimeout').mockImplementation(hold)
+  onTestFinished(() => timers.mockRestore())
+  return () => onSilence()
 }
 
 describe('a remote engine', () => {
@@ -205,7 +233,6 @@ describe('a remote engine', () => {
     ['sends what is no UTF-8', (response) => response.end(Buffer.of(0x64, 0xff, 0xff))],
     ['sends what is no JSON', (response) => response.end('data: {"choices\n\n')],
     ['sends an error', (response) => response.end('data: {"error":{"message":"out of memory"}}\n\n')],
-    ['is silent for too long', () => {}],
   ] satisfies [string, (response: ServerResponse) => unknown][])(
     'fails an answer whose upstream %s',
     async (_, fail) => {
@@ -224,6 +251,19 @@ describe('a remote engine', () => {
     },
   )
 
+  it('fails an answer whose upstream is silent for too long', async () => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      openStream(response)
+      response.write(chatEvent({ content: 'a' }))
+    })
+    const engine = await open([upstream.url], { timeouts: { ...TIMEOUTS, betweenMs: 20 } })
+
+    await expect(run(engine)).rejects.toMatchObject({ code: 'engine_failed' })
+
+    expect(upstream.calls).toHaveLength(1)
+    await engine.close()
+  })
+
   it('fails an answer that is shorter than it says', async () => {
     await using upstream = await FaultyUpstream.start((response) => {
       response.writeHead(200, { 'content-type': 'text/event-stream', 'content-length': 10_000 })
@@ -240,7 +280,6 @@ describe('a remote engine', () => {
     ['dies', (response) => response.destroy()],
     ['fails', (response) => response.writeHead(500).end('{}')],
     ['is full', (response) => response.writeHead(429).end('{}')],
-    ['does not answer in time', () => {}],
     [
       'opens an answer and dies',
       (response) => (openStream(response), response.flushHeaders(), response.destroy()),
@@ -249,18 +288,15 @@ describe('a remote engine', () => {
     'tries another endpoint where one %s before the first byte',
     async (_, fail) => {
       await using bad = await FaultyUpstream.start((response) => void fail(response))
-      await using good = await FaultyUpstream.start(sayPieces('ok'))
-      const engine = await open([bad.url, good.url])
-
-      // Which endpoint a conversation asks first depends on their ports.
-      let conversations = 0
-      while (conversations < 8 || bad.calls.length === 0)
-        expect((await run(engine, chat(`number ${conversations++}`))).text).toBe('ok')
-
-      expect(good.calls).toHaveLength(conversations)
-      await engine.close()
+      await expectAnswersOfAnother(bad)
     },
   )
+
+  it('tries another endpoint where one does not answer in time', async () => {
+    const endSilence = holdSilence()
+    await using silent = await FaultyUpstream.start(() => endSilence())
+    await expectAnswersOfAnother(silent)
+  })
 
   it('passes on that the upstream is full, and when to come back', async () => {
     await using upstream = await FaultyUpstream.start((response) => {
@@ -287,6 +323,26 @@ describe('a remote engine', () => {
     await engine.close()
   })
 
+  it('reads no more of a refusal than it may pass on', async () => {
+    let written = 0
+    await using upstream = await FaultyUpstream.start(async (response, { closed }) => {
+      response.writeHead(400)
+      const piece = Buffer.alloc(65_536, 'x')
+      while (!response.destroyed && written < 1000) {
+        written++
+        if (!response.write(piece)) await Promise.race([once(response, 'drain'), closed])
+      }
+      response.end()
+    })
+    const engine = await open([upstream.url])
+
+    await expect(run(engine)).rejects.toMatchObject({ code: 'upstream_refused' })
+
+    await upstream.calls[0]?.closed
+    expect(written).toBeLessThan(400)
+    await engine.close()
+  })
+
   it('asks for as many tokens as the context leaves where it has no room for those asked for', async () => {
     await using upstream = await FaultyUpstream.start((response, call) => {
       if (call.body['max_tokens'] === undefined) return sayPieces('ok')(response, call)
@@ -306,7 +362,7 @@ describe('a remote engine', () => {
       openStream(response)
       for (const text of ['a', 'b', 'c', 'd']) response.write(chatEvent({ content: text }))
     })
-    const engine = await open([upstream.url], { timeouts: { ...TIMEOUTS, betweenMs: 60_000 } })
+    const engine = await open([upstream.url])
     const options = { ...chat().options, maxNewTokens: 2 }
 
     const answer = await run(engine, chat('hi', { options }))
@@ -462,7 +518,7 @@ describe('a remote engine', () => {
       openStream(response)
       response.write(chatEvent({ content: 'a' }))
     })
-    const engine = await open([upstream.url], { timeouts: { ...TIMEOUTS, betweenMs: 60_000 } })
+    const engine = await open([upstream.url])
     const client = new AbortController()
     const events = engine.generate(chat(), client.signal)
     await events.next()
@@ -486,7 +542,7 @@ describe('a remote engine', () => {
       { name: 'embeddings', request: { reqId, place, prompts }, calls: 1, count: 5 },
     ])('counts the prompts of $name', async ({ request, calls, count }) => {
       await using upstream = await FaultyUpstream.start(() => {})
-      const engine = await open([upstream.url], { timeouts: { ...TIMEOUTS, firstByteMs: 60_000 } })
+      const engine = await open([upstream.url])
 
       const starts = await leave(engine, request, () => upstream.calls.length === calls)
 
@@ -500,7 +556,7 @@ describe('a remote engine', () => {
         openStream(response)
         response.write(': wait\n\n', () => responses.push(response))
       })
-      const engine = await open([upstream.url], { timeouts: { ...TIMEOUTS, betweenMs: 60_000 } })
+      const engine = await open([upstream.url])
 
       expect(await leave(engine, chat(text), () => responses.length === 1)).toEqual([[0, 100]])
       await engine.close()

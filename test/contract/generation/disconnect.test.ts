@@ -1,15 +1,28 @@
 /** A client that leaves: its work stops at once, wherever it stands, and nothing of it stays behind. */
 import { describe, expect, it } from 'vitest'
+import { ServiceError } from '../../../src/core/errors.ts'
 import { createCounter, createObservedEngine, queueForever } from '../../support/engines/observed-engine.ts'
 import { openSocket, postBytes } from '../../support/net/raw-http.ts'
 import {
   hang,
+  sayOk,
+  type Script,
   ScriptedEngine,
   sequenceStart,
   textDelta,
   untilAborted,
 } from '../../support/engines/scripted-engine.ts'
-import { createTestApp, KEY } from '../../support/servers/test-app.ts'
+import { createRegistry, createTestApp, KEY } from '../../support/servers/test-app.ts'
+
+const refuse: Script = async function* () {
+  yield* []
+  throw new ServiceError('queue_full')
+}
+
+const breakOff: Script = async function* () {
+  yield sequenceStart()
+  throw new ServiceError('engine_failed')
+}
 
 const MESSAGES = { messages: [{ role: 'user', content: 'a' }] }
 
@@ -86,19 +99,6 @@ describe('a client that leaves', () => {
     expect(logLines.filter(({ level }) => level === 'error')).toEqual([])
   })
 
-  it('lets go of its model', async () => {
-    const { engine, started, aborted } = createObservedEngine(hang)
-    const { listen, app } = createTestApp({ engine })
-    const socket = await openSocket(await listen())
-
-    socket.write(postBytes('/v1/generate', { prompt: 'a' }, KEY))
-    await started.reaches(1)
-    socket.destroy()
-    await aborted.reaches(1)
-
-    await app.close()
-  })
-
   it('with its tokens counted, streamed or not', async () => {
     const { engine, started } = createObservedEngine(hang)
     const { listen, logLines } = createTestApp({ engine })
@@ -116,6 +116,49 @@ describe('a client that leaves', () => {
       completionTokens: 1,
       finishReason: null,
     })
+  })
+})
+
+describe('the model of a request', () => {
+  const PLAIN = '/v1/generate'
+  const STREAMED = '/v1/generate/stream'
+
+  async function serveModel(script: Script) {
+    const { engine, started } = createObservedEngine(script)
+    const registry = createRegistry({ openEngine: async () => engine })
+    await registry.register('m', { checkpoint: 'x' })
+    const unload = () =>
+      registry.unload('m').then(
+        () => 'unloaded',
+        ({ code }: ServiceError) => code,
+      )
+    return { ...createTestApp({ registry }), started, unload }
+  }
+
+  it.each([PLAIN, STREAMED])('is let go of when the client of %s leaves, and not before', async (url) => {
+    const { listen, started, unload } = await serveModel(hang)
+    const socket = await openSocket(await listen())
+    socket.write(postBytes(url, { prompt: 'a' }, KEY))
+    await started.reaches(1)
+    expect(await unload()).toBe('model_in_use')
+
+    socket.destroy()
+
+    await expect.poll(unload).toBe('unloaded')
+  })
+
+  it.each([
+    ['an answer', PLAIN, sayOk],
+    ['a stream', STREAMED, sayOk],
+    ['a refusal', PLAIN, refuse],
+    ['a stream that breaks off', STREAMED, breakOff],
+  ])('is let go of with the end of %s', async (_, url, script) => {
+    const { post, started, unload } = await serveModel(script)
+
+    await post(url, { prompt: 'a' })
+
+    expect(started.count).toBe(1)
+    await expect.poll(unload).toBe('unloaded')
   })
 })
 

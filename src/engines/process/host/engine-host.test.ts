@@ -187,6 +187,31 @@ describe('an engine process that hangs', () => {
     expect(crashes).toEqual(['hung, and was ended'])
     expect(restarts).toEqual([Number(after)])
   })
+
+  it('is reported in vain once another serves in its place', async () => {
+    const { host, crashes, ask } = await startHost()
+    const hung = host.pid
+    host.reportHung(hung)
+    await changed(ask, String(hung))
+    const next = host.pid
+
+    host.reportHung(hung)
+
+    expect(await ask('hello')).toBe(String(next))
+    expect(crashes).toEqual(['hung, and was ended'])
+  })
+
+  it('does not make the next death look like a hang', async () => {
+    const { host, crashes, ask } = await startHost()
+    const hung = host.pid
+    host.reportHung(hung)
+    await changed(ask, String(hung))
+
+    await expect(ask('die')).rejects.toMatchObject({ code: 'engine_failed' })
+    await ask('hello')
+
+    expect(crashes).toEqual(['hung, and was ended', 'ended with exit code 3'])
+  })
 })
 
 /** Waits until another process answers. */

@@ -121,12 +121,15 @@ describe('ReplicatedEngine', () => {
   })
 
   it('does not run again what had begun', async () => {
-    const dying = new ScriptedEngine(async function* () {
+    const dying = new StatedEngine(async function* () {
       yield sequenceStart()
+      dying.current = restarting
       throw new ServiceError('engine_failed')
     })
-    const engine = new ReplicatedEngine([dying, new ScriptedEngine(sayOk)])
+    const other = new ScriptedEngine(sayOk)
+    const engine = new ReplicatedEngine([dying, other])
     await expect(runRequest(engine, engineRequest('x'))).rejects.toMatchObject({ code: 'engine_failed' })
+    expect([dying.requests.length, other.requests.length]).toEqual([1, 0])
   })
 
   it.each(['engine_failed', 'engine_unavailable'] as const)(

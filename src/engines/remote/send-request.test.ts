@@ -4,12 +4,13 @@ import { VirtualClock } from '../../core/clock.ts'
 import { EndpointSet } from './endpoint-set.ts'
 import { sendRequest } from './send-request.ts'
 
-const TIMEOUTS = { connectMs: 500, firstByteMs: 50, betweenMs: 300 }
+const MINUTE_MS = 60_000
 const REQUEST = { path: '/v1/chat/completions', body: {}, key: null } as const
 
-async function setUp(...endpoints: readonly string[]) {
+async function setUp(endpoints: readonly string[], firstByteMs = MINUTE_MS) {
   const clock = new VirtualClock()
-  const set = new EndpointSet({ endpoints, apiKey: null, timeouts: TIMEOUTS, clock })
+  const timeouts = { connectMs: MINUTE_MS, firstByteMs, betweenMs: MINUTE_MS }
+  const set = new EndpointSet({ endpoints, apiKey: null, timeouts, clock })
   await set.open()
   const ask = () => sendRequest(set, REQUEST, new AbortController().signal)
   const probeAll = () => Promise.all(set.all.map((endpoint) => endpoint.probe()))
@@ -19,7 +20,7 @@ async function setUp(...endpoints: readonly string[]) {
 describe('an endpoint that hangs while its health probe answers', () => {
   it('is left alone after three requests, and tried by one when its pause is over', async () => {
     await using upstream = await FaultyUpstream.start(() => {})
-    const { clock, set, ask, probeAll } = await setUp(upstream.url)
+    const { clock, set, ask, probeAll } = await setUp([upstream.url], 20)
     for (let count = 0; count < 3; count++) {
       await expect(ask()).rejects.toThrow('its endpoints do not answer')
       await probeAll()
@@ -41,7 +42,8 @@ describe('an endpoint that hangs while its health probe answers', () => {
       isHanging ? undefined : sayPieces('a')(response, call),
     )
     await using other = await FaultyUpstream.start(sayPieces('b'))
-    const { clock, set, ask, probeAll } = await setUp(upstream.url, other.url)
+    // So long the other one may take.
+    const { clock, set, ask, probeAll } = await setUp([upstream.url, other.url], 500)
     for (let count = 0; count < 4; count++) expect((await ask()).kind).toBe('answered')
     await probeAll()
     expect(set.all.map(({ takesWork }) => takesWork)).toEqual([false, true])
@@ -59,7 +61,7 @@ describe('an endpoint that hangs while its health probe answers', () => {
 describe('an outage', () => {
   it('is over with the first probe that succeeds where nothing but probes had failed', async () => {
     await using upstream = await FaultyUpstream.start(sayPieces('a'))
-    const { set, ask, probeAll } = await setUp(upstream.url)
+    const { set, ask, probeAll } = await setUp([upstream.url])
     upstream.health = 503
     for (let count = 0; count < 3; count++) await probeAll()
     await expect(ask()).rejects.toThrow('none of its endpoints is up')
@@ -81,7 +83,7 @@ describe('an outage', () => {
       if (status === 0) response.destroy()
       else response.writeHead(status).end('{}')
     })
-    const { set, ask, probeAll } = await setUp(upstream.url)
+    const { set, ask, probeAll } = await setUp([upstream.url])
     for (let count = 0; count < 3; count++) await ask().catch(() => {})
     upstream.health = 503
     await probeAll()
@@ -98,7 +100,7 @@ describe('an outage', () => {
   })
 
   it('of refused connections is one that a probe ends', async () => {
-    const { set, ask } = await setUp('http://127.0.0.1:9')
+    const { set, ask } = await setUp(['http://127.0.0.1:9'])
     for (let count = 0; count < 2; count++) await expect(ask()).rejects.toThrow('do not answer')
     await expect(ask()).rejects.toThrow('none of its endpoints is up')
 

@@ -16,6 +16,8 @@ export interface SequenceStartEvent {
   /** Those of them that were copied back from host memory. @default none */
   readonly restoredTokens?: number
   readonly queueMs: number
+  /** Whether the tokens of the prompt are a guess, which an end of its sequences may correct. @default false */
+  readonly isEstimate?: boolean
 }
 
 export interface TokenLogprob {

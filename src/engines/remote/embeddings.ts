@@ -5,7 +5,9 @@
 import type { EmbeddingRequest, Prompt } from '../../protocol/engine.ts'
 import type { AnswerEvent } from '../../protocol/engine-events.ts'
 import { countOf, isObject, type Json, objects } from './answers/answer-chunk.ts'
+import { startsOf } from './answers/answer-reader.ts'
 import { readJson } from './answers/json-answer.ts'
+import { estimateTokens } from './estimate-tokens.ts'
 import type { UpstreamRequest } from './request-body.ts'
 import { answerLost } from './upstream-errors.ts'
 
@@ -27,21 +29,36 @@ export function toEmbeddingRequest(
 /** @throws ServiceError `engine_failed` unless there is a vector for each text */
 export async function readVectors(
   body: AsyncIterable<Uint8Array>,
-  count: number,
+  request: EmbeddingRequest,
 ): Promise<readonly AnswerEvent[]> {
   const answer = await readJson(body)
+  const count = request.prompts.length
   const vectors = Array.from({ length: count }, () => '')
   for (const [index, vector] of vectorsOf(answer)) vectors[index ?? count] = vector
   if (vectors.length !== count || vectors.includes(''))
     throw answerLost('does not have a vector for each text')
   const usage = isObject(answer['usage']) ? answer['usage'] : {}
-  const tokens = countOf(usage['prompt_tokens']) ?? countOf(usage['total_tokens']) ?? 0
-  return vectors.flatMap((vector, index): AnswerEvent[] => {
+  const told = countOf(usage['prompt_tokens']) ?? countOf(usage['total_tokens'])
+  const starts = told === null ? estimatedStarts(request) : toldStarts(told, count)
+  const ends = vectors.map((vector, index) => ({
+    ...{ type: 'sequence-end' as const, index, finishReason: 'stop' as const, error: null, vector },
+  }))
+  return [...starts, ...ends]
+}
+
+/** The starts of a request whose tokens its upstream has not told. A ranking reads its query with each of the texts. */
+export function estimatedStarts({ prompts, query }: EmbeddingRequest): readonly AnswerEvent[] {
+  const ofQuery = query === undefined ? 0 : estimateTokens({ pieces: [query], addSpecial: false })
+  return prompts.flatMap((prompt, firstIndex) =>
+    startsOf({ choices: 1, firstIndex, estimatedPromptTokens: ofQuery + estimateTokens(prompt) }),
+  )
+}
+
+/** An upstream tells the sum of all texts: the first has it. */
+function toldStarts(tokens: number, count: number): readonly AnswerEvent[] {
+  return Array.from({ length: count }, (_, index) => {
     const promptTokens = index === 0 ? tokens : 0
-    return [
-      { type: 'sequence-start', index, promptTokens, cachedTokens: 0, queueMs: 0 },
-      { type: 'sequence-end', index, finishReason: 'stop', error: null, vector },
-    ]
+    return { type: 'sequence-start', index, promptTokens, cachedTokens: 0, queueMs: 0 }
   })
 }
 

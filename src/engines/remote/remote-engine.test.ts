@@ -50,22 +50,46 @@ async function run(
   return fold.finish()
 }
 
-/** The starts that are given to a client that leaves once it may. */
+/** What is given to a client that leaves once it may. */
 async function leave(
   engine: RemoteEngine,
   request: EngineRequest | EmbeddingRequest,
-  mayLeave: () => boolean,
-): Promise<unknown[]> {
+  mayLeave: (given: readonly AnswerEvent[]) => boolean,
+): Promise<readonly AnswerEvent[]> {
   const client = new AbortController()
   const given: AnswerEvent[] = []
   const reading = (async () => {
     for await (const events of engine.generate(request, client.signal)) given.push(...events)
   })()
-  await expect.poll(mayLeave).toBe(true)
+  await expect.poll(() => mayLeave(given)).toBe(true)
   client.abort()
   await expect(reading).rejects.toThrow()
-  return given.map((event) => event.type === 'sequence-start' && [event.index, event.promptTokens])
+  return given
 }
+
+/** What is given before an answer fails, and its error. */
+async function fail(engine: RemoteEngine, request: EngineRequest | EmbeddingRequest) {
+  const given: AnswerEvent[] = []
+  const reading = (async () => {
+    const { signal } = new AbortController()
+    for await (const events of engine.generate(request, signal)) given.push(...events)
+  })()
+  const error: unknown = await reading.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  )
+  return { given, error }
+}
+
+/** The prompt tokens of each start; false for what is none. */
+const startsIn = (given: readonly AnswerEvent[]) =>
+  given.map((event) => event.type === 'sequence-start' && [event.index, event.promptTokens])
+
+const tokensIn = (given: readonly AnswerEvent[]) =>
+  given.flatMap((event) => (event.type === 'text-delta' ? event.tokenIds : [])).length
+
+const textIn = (given: readonly AnswerEvent[]) =>
+  given.map((event) => (event.type === 'text-delta' ? event.text : '')).join('')
 
 /** Asks both an upstream and one that answers. */
 async function expectAnswersOfAnother(bad: FaultyUpstream): Promise<void> {
@@ -526,7 +550,8 @@ describe('a remote engine', () => {
     const next = events.next()
     client.abort()
 
-    await expect(next).rejects.toThrow()
+    expect(tokensIn((await next).value ?? [])).toBe(1)
+    await expect(events.next()).rejects.toThrow()
     await upstream.calls[0]?.closed
     await engine.close()
   })
@@ -544,9 +569,9 @@ describe('a remote engine', () => {
       await using upstream = await FaultyUpstream.start(() => {})
       const engine = await open([upstream.url])
 
-      const starts = await leave(engine, request, () => upstream.calls.length === calls)
+      const given = await leave(engine, request, () => upstream.calls.length === calls)
 
-      expect(starts).toEqual(Array.from({ length: count }, (_one, index) => [index, 100]))
+      expect(startsIn(given)).toEqual(Array.from({ length: count }, (_one, index) => [index, 100]))
       await engine.close()
     })
 
@@ -558,7 +583,110 @@ describe('a remote engine', () => {
       })
       const engine = await open([upstream.url])
 
-      expect(await leave(engine, chat(text), () => responses.length === 1)).toEqual([[0, 100]])
+      const given = await leave(engine, chat(text), () => responses.length === 1)
+
+      expect(startsIn(given)).toEqual([[0, 100]])
+      await engine.close()
+    })
+  })
+
+  it('counts every piece that a client was given before it left', async () => {
+    await using upstream = await FaultyUpstream.start((response) => {
+      openStream(response)
+      for (const content of ['a', 'b', 'c']) response.write(chatEvent({ content }))
+    })
+    const engine = await open([upstream.url])
+
+    const given = await leave(engine, chat(), (events) => textIn(events) === 'abc')
+
+    expect(tokensIn(given)).toBe(3)
+    await engine.close()
+  })
+
+  describe('whose answer breaks off before its first event', () => {
+    const text = 'x'.repeat(400)
+    const prompts = Array.from({ length: 3 }, () => ({ pieces: [text], addSpecial: true }))
+    const { reqId, place, options } = chat(text)
+    const breakOff = (response: ServerResponse, { path }: { readonly path: string }): void => {
+      openStream(response)
+      const begun = path === '/v1/embeddings' || path === '/v1/rerank' ? '{"data": [' : ': wait\n\n'
+      response.write(begun, () => response.destroy())
+    }
+
+    it.each<{ name: string; request: EngineRequest | EmbeddingRequest; count: number }>([
+      { name: 'a chat of two choices', request: chat(text, { choices: 2 }), count: 2 },
+      { name: 'a batch', request: { reqId, place, options, prompts }, count: 3 },
+      { name: 'embeddings', request: { reqId, place, prompts }, count: 3 },
+    ])('counts the prompts of $name that its upstream has read', async ({ request, count }) => {
+      await using upstream = await FaultyUpstream.start(breakOff)
+      const engine = await open([upstream.url])
+
+      const { given, error } = await fail(engine, request)
+
+      expect(error).toMatchObject({ code: 'engine_failed' })
+      // Those of a batch come in any order.
+      const counted = Array.from({ length: count }, (_one, index) => [index, 100])
+      expect(startsIn(given)).toHaveLength(count)
+      expect(startsIn(given)).toEqual(expect.arrayContaining(counted))
+      await engine.close()
+    })
+
+    it('fails alone in a batch of which something has begun', async () => {
+      await using upstream = await FaultyUpstream.start((response, call) =>
+        call.body['prompt'] === text ? breakOff(response, call) : sayPieces('ok')(response, call),
+      )
+      const engine = await open([upstream.url])
+      const mixed = [...prompts.slice(1), { pieces: ['y'], addSpecial: true }]
+
+      const { given, error } = await fail(engine, { reqId, place, options, prompts: mixed })
+
+      expect(error).toBeNull()
+      const ends = given.flatMap((event) =>
+        event.type === 'sequence-end' ? [[event.index, event.error?.code ?? event.finishReason]] : [],
+      )
+      expect(Object.fromEntries(ends)).toEqual({ 0: 'engine_failed', 1: 'engine_failed', 2: 'stop' })
+      await engine.close()
+    })
+
+    it('counts a vector that is missing as a prompt that was read', async () => {
+      await using upstream = await FaultyUpstream.start((response) => void response.end('{"data": []}'))
+      const engine = await open([upstream.url])
+
+      const { given } = await fail(engine, { reqId, place, prompts })
+
+      expect(startsIn(given)).toEqual([0, 1, 2].map((index) => [index, 100]))
+      await engine.close()
+    })
+
+    it.each<{ name: string; toRequest: (content: string) => EngineRequest | EmbeddingRequest }>([
+      { name: 'a chat', toRequest: (content) => chat(content) },
+      {
+        name: 'an embedding',
+        toRequest: (content) => ({ reqId, place, prompts: [{ pieces: [content], addSpecial: true }] }),
+      },
+    ])('counts $name once that another endpoint was asked for first', async ({ toRequest }) => {
+      await using dead = await FaultyUpstream.start((response) => {
+        openStream(response)
+        response.flushHeaders()
+        response.destroy()
+      })
+      await using other = await FaultyUpstream.start(breakOff)
+      const engine = await open([dead.url, other.url])
+
+      // Which endpoint is asked first depends on their ports.
+      for (let asked = 0; asked < 8 || dead.calls.length === 0; asked++) {
+        const { given } = await fail(engine, toRequest(`${asked}`.padEnd(400, 'x')))
+        expect(startsIn(given)).toEqual([[0, 100]])
+      }
+      await engine.close()
+    })
+
+    it('counts nothing of a request that its upstream has refused', async () => {
+      await using upstream = await FaultyUpstream.start((response) => void response.writeHead(500).end('{}'))
+      const engine = await open([upstream.url])
+
+      for (const request of [chat(text), { reqId, place, prompts }])
+        expect((await fail(engine, request)).given).toEqual([])
       await engine.close()
     })
   })
@@ -715,6 +843,33 @@ describe('a remote engine', () => {
 
     data = data.slice(1)
     await expect(embed()).rejects.toMatchObject({ code: 'engine_failed' })
+    await engine.close()
+  })
+
+  it.each([
+    { name: 'embeddings', more: {}, each: 100 },
+    { name: 'a ranking, whose query is read with each text', more: { query: 'y'.repeat(40) }, each: 110 },
+  ])('counts the texts of $name where the upstream tells no tokens', async ({ more, each }) => {
+    await using upstream = await FaultyUpstream.start((response, { path }) => {
+      const data = [0, 1].map((index) => ({ index, embedding: [1], relevance_score: 1 }))
+      response.end(JSON.stringify(path === '/v1/rerank' ? { results: data } : { data }))
+    })
+    const engine = await open([upstream.url])
+    const { reqId, place } = chat()
+    const prompts = [0, 1].map(() => ({ pieces: ['x'.repeat(400)], addSpecial: true }))
+    const request = { reqId, place, prompts, ...more }
+
+    const { given, error } = await fail(engine, request)
+    const stalled = await FaultyUpstream.start(() => {})
+    onTestFinished(() => stalled[Symbol.asyncDispose]())
+    const waiting = await open([stalled.url])
+    const left = await leave(waiting, request, () => stalled.calls.length === 1)
+
+    expect(error).toBeNull()
+    const counted = [0, 1].map((index) => [index, each])
+    expect(startsIn(given.filter(({ type }) => type === 'sequence-start'))).toEqual(counted)
+    expect(startsIn(left)).toEqual(counted)
+    await waiting.close()
     await engine.close()
   })
 

@@ -22,7 +22,7 @@ import type { AnswerEvent } from '../../protocol/engine-events.ts'
 import type { ModelInfo } from '../../protocol/model-info.ts'
 import { AnswerReader, startsOf } from './answers/answer-reader.ts'
 import { type EndpointAnswer, REMOTE_TIMEOUTS, type RemoteTimeouts } from './endpoint.ts'
-import { readVectors, toEmbeddingRequest } from './embeddings.ts'
+import { estimatedStarts, readVectors, toEmbeddingRequest } from './embeddings.ts'
 import { EndpointSet, type EndpointSetOptions } from './endpoint-set.ts'
 import { estimateTokens } from './estimate-tokens.ts'
 import { mergeEvents } from '../../core/concurrency/merge-events.ts'
@@ -154,16 +154,16 @@ export class RemoteEngine implements Engine {
     const onSent = (): void => {
       isSent = true
     }
+    let isAnswered = false
     let vectors: readonly AnswerEvent[]
     try {
       const answer = await this.#post({ ...upstream, onSent }, signal)
       if (answer.kind === 'refused') throw toRefusal(this.#options.modelId, answer.refusal)
-      vectors = await readVectors(answer.body, request.prompts.length)
+      isAnswered = true
+      vectors = await readVectors(answer.body, request)
     } catch (thrown) {
-      if (signal.aborted && isSent)
-        yield request.prompts.flatMap((prompt, firstIndex) =>
-          startsOf({ choices: 1, firstIndex, estimatedPromptTokens: estimateTokens(prompt) }),
-        )
+      // An upstream that has begun to answer has read the texts; it is not asked again.
+      if (isAnswered || (signal.aborted && isSent)) yield estimatedStarts(request)
       throw thrown
     }
     yield vectors
@@ -193,8 +193,8 @@ export class RemoteEngine implements Engine {
       for await (const events of mergeEvents(
         runs.map((run) => this.#answerOfBatch(run, work.signal, refusals)),
       )) {
-        hasBegun = true
-        yield [...takeEnds(), ...events]
+        hasBegun ||= hasAnswer(events)
+        yield hasBegun ? [...takeEnds(), ...events] : events
       }
       signal.throwIfAborted()
       const [first] = refusals
@@ -208,7 +208,7 @@ export class RemoteEngine implements Engine {
 
   /**
    * What fails one prompt of a batch is the end of its sequences, and of no others. Of a batch that is left each says what it sent.
-   * @param refusals gets what failed before its first event: a batch of which nothing has begun fails as a whole
+   * @param refusals gets what failed before anything of its answer came: a batch of which nothing has begun fails as a whole
    */
   async *#answerOfBatch(
     run: Run,
@@ -218,7 +218,7 @@ export class RemoteEngine implements Engine {
     let hasBegun = false
     try {
       for await (const events of this.#answer(run, signal)) {
-        hasBegun = true
+        hasBegun ||= hasAnswer(events)
         yield events
       }
     } catch (thrown) {
@@ -266,7 +266,7 @@ export class RemoteEngine implements Engine {
       topLogprobs: options.topLogprobs ?? 0,
       maxTokens,
     })
-    // What came before a failure leaves before it, and is counted.
+    // What came before a failure, or before the client left, leaves before it, and is counted.
     let read: AnswerEvent[] = []
     try {
       for await (const bytes of answer.body) {
@@ -285,14 +285,11 @@ export class RemoteEngine implements Engine {
       }
       reader.end(read)
     } catch (thrown) {
-      if (signal.aborted) {
-        const starts: AnswerEvent[] = []
-        reader.begin(starts)
-        if (starts.length > 0) yield starts
-        signal.throwIfAborted()
-      }
+      // The upstream has read the prompt, also where nothing came of it.
+      reader.begin(read)
       reader.uncounted(read)
       if (read.length > 0) yield read
+      signal.throwIfAborted()
       throw thrown
     }
     yield read
@@ -400,6 +397,11 @@ function toRuns(request: EngineRequest): readonly Run[] {
   if (request.chat !== undefined) return [{ request, prompt: null, firstIndex: 0, isSent: false }]
   const { prompts, choices = 1 } = request
   return prompts.map((prompt, at) => ({ request, prompt, firstIndex: at * choices, isSent: false }))
+}
+
+/** Starts alone bill a prompt of which nothing may come. */
+function hasAnswer(events: readonly AnswerEvent[]): boolean {
+  return events.some(({ type }) => type !== 'sequence-start')
 }
 
 /** Whether the last of them was the end of the answer. */

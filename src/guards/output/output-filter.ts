@@ -2,6 +2,9 @@
  * Filters the events of one request on their way to the client. Text that may become a hit is held until that is decided;
  * at a hit the sequence ends before it, with `content_filter`, and what the engine still generates for it is dropped.
  * While nothing is held, each character is read once.
+ *
+ * Where an upstream counts the prompt at its end only, the end of a sequence that was cut waits for the engine's own end of it, whose
+ * corrections it takes along: an answer says the prompt tokens that are billed. It does not wait when all others are over.
  */
 import { HeldTokens } from '../../core/text/held-tokens.ts'
 import type {
@@ -45,6 +48,10 @@ interface FilteredSequence {
   detectors: readonly Detector[] | null
   readonly held: HeldText
   isOver: boolean
+  /** Whether the engine's end may correct what its start said. */
+  isEstimate: boolean
+  /** After a hit, while the engine's own end is awaited. */
+  waitingEnd: SequenceEndEvent | null
 }
 
 export class OutputFilter {
@@ -56,7 +63,9 @@ export class OutputFilter {
   constructor(count: number, { detectors, onHit }: { detectors: () => readonly Detector[]; onHit: OnHit }) {
     const sequences: FilteredSequence[] = []
     while (sequences.length < count) {
-      sequences.push({ detectors: null, held: new HeldText(), isOver: false })
+      sequences.push({
+        ...{ detectors: null, held: new HeldText(), isOver: false, isEstimate: false, waitingEnd: null },
+      })
     }
     this.#sequences = sequences
     this.#createDetectors = detectors
@@ -72,9 +81,17 @@ export class OutputFilter {
   /** The events that are sent to the client instead of this one. */
   pass(event: EngineEvent): readonly (SequenceStartEvent | TextDeltaEvent | SequenceEndEvent)[] {
     const sequence = this.#sequences[event.index]
-    if (sequence === undefined || event.type === 'sequence-start') return [event]
-    if (sequence.isOver) return []
-    return event.type === 'text-delta' ? this.#passText(sequence, event) : this.#passEnd(sequence, event)
+    if (sequence === undefined) return [event]
+    if (event.type === 'sequence-start') {
+      sequence.isEstimate = event.isEstimate === true
+      return [event]
+    }
+    if (sequence.isOver) return event.type === 'sequence-end' ? takeWaitingEnd(sequence, event) : []
+    const passed =
+      event.type === 'text-delta' ? this.#passText(sequence, event) : this.#passEnd(sequence, event)
+    return this.isOver
+      ? [...passed, ...this.#sequences.flatMap((waiting) => takeWaitingEnd(waiting, null))]
+      : passed
   }
 
   #passText(sequence: FilteredSequence, event: TextDeltaEvent): readonly EngineEvent[] {
@@ -114,10 +131,12 @@ export class OutputFilter {
     this.#close(sequence)
     this.#onHit(detector.rule, 1)
     sequence.held.add(event)
-    return [
-      { type: 'text-delta', index, ...sequence.held.release(holdFrom) },
-      { type: 'sequence-end', index, finishReason: 'content_filter', error: null },
-    ]
+    const delta = { type: 'text-delta' as const, index, ...sequence.held.release(holdFrom) }
+    const end: SequenceEndEvent = { type: 'sequence-end', index, finishReason: 'content_filter', error: null }
+    // Of the last one nothing is awaited: the engine is ended.
+    if (!sequence.isEstimate || this.isOver) return [delta, end]
+    sequence.waitingEnd = end
+    return [delta]
   }
 
   #withoutControls(text: string): string {
@@ -131,6 +150,24 @@ export class OutputFilter {
     sequence.isOver = true
     this.#open--
   }
+}
+
+/** @param own the engine's end of it; null where that does not come any more */
+function takeWaitingEnd(
+  sequence: FilteredSequence,
+  own: SequenceEndEvent | null,
+): readonly SequenceEndEvent[] {
+  const { waitingEnd } = sequence
+  sequence.waitingEnd = null
+  if (waitingEnd === null) return []
+  const { promptTokensCorrection, cachedTokensCorrection } = own ?? waitingEnd
+  return [
+    {
+      ...waitingEnd,
+      ...(promptTokensCorrection !== undefined && { promptTokensCorrection }),
+      ...(cachedTokensCorrection !== undefined && { cachedTokensCorrection }),
+    },
+  ]
 }
 
 type HeldDelta = Pick<TextDeltaEvent, 'text' | 'tokenIds' | 'logprobs'>

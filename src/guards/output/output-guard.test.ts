@@ -393,4 +393,52 @@ describe('several sequences', () => {
     filter.pass({ type: 'sequence-end', index: 1, finishReason: 'length', error: null })
     expect(filter.isOver).toBe(true)
   })
+
+  describe('whose prompt an upstream counts at its end', () => {
+    const prompt = { promptTokens: 9, cachedTokens: 0, queueMs: 0, isEstimate: true }
+    const start = (index: number): EngineEvent => ({ type: 'sequence-start', index, ...prompt })
+    const end = (index: number, more: object = {}): EngineEvent => ({
+      ...{ type: 'sequence-end', index, finishReason: 'stop', error: null },
+      ...more,
+    })
+    const cutEnd = (index: number) => end(index, { finishReason: 'content_filter' })
+    const corrections = { promptTokensCorrection: -2, cachedTokensCorrection: 4 }
+    const open = (count: number) => {
+      const filter = new OutputGuard({ secrets: [] }).open(count, { systemMessages: [], onHit: () => {} })
+      for (let index = 0; index < count; index++) filter.pass(start(index))
+      const cut = (index: number) =>
+        filter.pass({ type: 'text-delta', index, text: KEY, tokenIds: [7] }).slice(1)
+      return { filter, cut }
+    }
+
+    it('end with what it says of the prompt, also where they were cut', () => {
+      const { filter, cut } = open(2)
+
+      expect(cut(0)).toEqual([])
+      expect(filter.pass(end(0, corrections))).toEqual([{ ...cutEnd(0), ...corrections }])
+      expect(filter.isOver).toBe(false)
+      expect(filter.pass(end(1))).toEqual([end(1)])
+      expect(filter.isOver).toBe(true)
+    })
+
+    it('end each once, and none is waited for when all others are over', () => {
+      const { filter, cut } = open(3)
+
+      expect(cut(0)).toEqual([])
+      expect(cut(1)).toEqual([])
+      expect(filter.pass(end(1))).toEqual([cutEnd(1)])
+      expect(filter.pass(end(1))).toEqual([])
+      expect(filter.pass(end(2))).toEqual([end(2), cutEnd(0)])
+      expect(filter.isOver).toBe(true)
+      expect(filter.pass(end(0))).toEqual([])
+    })
+
+    it('end at once where all have been cut', () => {
+      const { filter, cut } = open(2)
+
+      expect(cut(1)).toEqual([])
+      expect(cut(0)).toEqual([cutEnd(0), cutEnd(1)])
+      expect(filter.isOver).toBe(true)
+    })
+  })
 })

@@ -2,6 +2,7 @@
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createOpener } from '../../../src/app/models/open-remote.ts'
+import { OutputGuard } from '../../../src/guards/output/output-guard.ts'
 import { PromptGuard } from '../../../src/guards/prompt/prompt-guard.ts'
 import type { RegisterOptions } from '../../../src/models/registry.ts'
 import { Metrics } from '../../../src/telemetry/metrics.ts'
@@ -109,6 +110,42 @@ describe('a remote model', () => {
     expect((await post('/v1/responses', { model: 'm', input: 'hi' })).body).toContain(details)
     expect((await post('/v1/responses', { model: 'm', input: 'hi', stream: true })).body).toContain(details)
   })
+
+  it.each([
+    ['/v1/chat/completions', ask('m', { n: 2 })],
+    ['/v1/completions', { model: 'm', prompt: 'hi', n: 2 }],
+  ] as const)(
+    'bills what %s answers where the output guard cut the first of two choices',
+    async (path, body) => {
+      const secret = `sk-svc-${'0123456789abcdef'.repeat(4)}`
+      await using upstream = await FaultyUpstream.start((response, call) => {
+        const usage = { prompt_tokens: 7, completion_tokens: 2, prompt_tokens_details: { cached_tokens: 4 } }
+        const say = (index: number, text: string, finish_reason: string | null) => {
+          const said = call.path === '/v1/completions' ? { text } : { delta: { content: text } }
+          response.write(`data: ${JSON.stringify({ choices: [{ index, ...said, finish_reason }] })}\n\n`)
+        }
+        openStream(response)
+        say(0, secret, null)
+        say(1, 'fine', null)
+        say(0, '', 'stop')
+        say(1, '', 'stop')
+        response.end(`data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`)
+      })
+      const { post, usage } = await serve({ m: upstream }, { outputGuard: new OutputGuard({ secrets: [] }) })
+      const told = { prompt_tokens: 7, prompt_tokens_details: { cached_tokens: 4 } }
+
+      const plain = (await post(path, body)).json()
+      const stream = { stream: true, stream_options: { include_usage: true } }
+      const frames = (await post(path, { ...body, ...stream })).body.split('\n\n')
+
+      expect(plain.choices).toMatchObject([{ finish_reason: 'content_filter' }, { finish_reason: 'stop' }])
+      expect(plain.usage).toMatchObject(told)
+      const last = JSON.parse(frames.at(-3)?.slice('data: '.length) ?? '') as { usage: unknown }
+      expect(last.usage).toMatchObject(told)
+      expect(frames.filter((frame) => frame.includes('"finish_reason":"content_filter"'))).toHaveLength(1)
+      expect(usage).toMatchObject([{ tokensIn: 7 }, { tokensIn: 7 }])
+    },
+  )
 
   it.each(['/v1/responses', '/v1/messages'])('answers %s as a chat of the upstream', async (path) => {
     await using upstream = await FaultyUpstream.start(sayPieces('a', 'b'))
@@ -354,6 +391,41 @@ describe('a remote model', () => {
     expect(answer.json()).toMatchObject({ model: 'm', results, usage: { prompt_tokens: 9 } })
     expect(upstream.calls[0]?.body).toMatchObject({ model: 'up', query: 'q', documents: ['a', 'b'] })
     expect(usage).toMatchObject([{ status: 200, tokensIn: 9 }])
+  })
+
+  it.each([
+    ['/v1/embeddings', { input: ['x'.repeat(40), 'x'.repeat(40)] }, 20],
+    ['/v1/rerank', { query: 'q'.repeat(8), documents: ['x'.repeat(40), 'x'.repeat(40)] }, 24],
+  ])('bills an estimate of what %s sends where its upstream tells no tokens', async (path, body, tokens) => {
+    const listed = [0, 1].map((index) => ({ index, embedding: [1], relevance_score: 1 }))
+    await using upstream = await answerTokens({
+      '/v1/embeddings': { data: listed },
+      '/v1/rerank': { results: listed },
+    })
+    const { post, usage } = await serve({ m: upstream })
+
+    const answer = await post(path, { model: 'm', ...body })
+
+    expect(answer.json().usage).toMatchObject({ prompt_tokens: tokens })
+    expect(usage).toMatchObject([{ status: 200, tokensIn: tokens }])
+  })
+
+  it.each([
+    ['/v1/chat/completions', ask('m'), ': wait\n\n', 1],
+    ['/v1/embeddings', { model: 'm', input: 'x'.repeat(40) }, '{"data": [', 10],
+    ['/v1/generate/batch', { model: 'm', prompts: ['x'.repeat(40), 'x'.repeat(40)] }, ': wait\n\n', 20],
+  ] as const)('bills the prompt of %s whose answer broke off before it began', async (...asked) => {
+    const [path, body, begun, tokensIn] = asked
+    await using upstream = await FaultyUpstream.start((response) => {
+      openStream(response)
+      response.write(begun, () => response.destroy())
+    })
+    const { post, usage } = await serve({ m: upstream })
+
+    const answer = await post(path, body)
+
+    expect(answer.statusCode).toBe(500)
+    expect(usage).toMatchObject([{ status: 500, tokensIn, tokensOut: 0 }])
   })
 
   it.each([

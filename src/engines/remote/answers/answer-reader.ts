@@ -53,6 +53,7 @@ export function startsOf(
   const { choices, firstIndex, estimatedPromptTokens: promptTokens } = shape
   return Array.from({ length: choices }, (_, at) => ({
     ...{ type: 'sequence-start', index: firstIndex + at, promptTokens, cachedTokens: 0, queueMs: 0 },
+    isEstimate: true,
   }))
 }
 

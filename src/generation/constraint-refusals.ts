@@ -5,25 +5,38 @@
  */
 import { ServiceError } from '../core/errors.ts'
 import type { Constraint } from '../protocol/constraint.ts'
+import type { RelaxedTools } from '../models/chat/tool-constraint.ts'
 import type { Engine, EngineRequest } from '../protocol/engine.ts'
 import type { AnswerEvent } from '../protocol/engine-events.ts'
 
 interface RelaxedRun {
-  readonly relaxed: Constraint
+  readonly relax: (relaxed: RelaxedTools) => Constraint | null
   readonly signal: AbortSignal
 }
 
+/** More are relaxed together with all others: each takes a compilation to be found. */
+const MAX_FOUND = 8
+
+/** Relaxes the tools that the engine names, one after the other, or all where it names none, and generates with what it takes. */
 export async function* generateRelaxed(
   engine: Pick<Engine, 'generate'>,
   request: EngineRequest,
-  { relaxed, signal }: RelaxedRun,
+  { relax, signal }: RelaxedRun,
 ): AsyncGenerator<readonly AnswerEvent[]> {
-  try {
-    yield* engine.generate(request, signal)
-  } catch (error) {
-    // An engine refuses a constraint before anything runs.
-    if (!isConstraintRefusal(error)) throw error
-    yield* engine.generate({ ...request, options: { ...request.options, constraint: relaxed } }, signal)
+  const found = new Set<string>()
+  let relaxed: RelaxedTools | null = null
+  for (;;) {
+    const constraint = relaxed === null ? request.options.constraint : (relax(relaxed) ?? undefined)
+    const options = { ...request.options, ...(constraint && { constraint }) }
+    try {
+      return yield* engine.generate({ ...request, options }, signal)
+    } catch (error) {
+      // An engine refuses a constraint before anything runs.
+      if (!isConstraintRefusal(error) || relaxed === 'all') throw error
+      const { part } = error.params
+      const isNew = typeof part === 'string' && found.size < MAX_FOUND && !found.has(part)
+      relaxed = isNew ? found.add(part) : 'all'
+    }
   }
 }
 

@@ -86,7 +86,7 @@ interface OpenedGeneration {
   readonly engineOptions: Omit<EngineRequest, 'prompts'>
   /** Null where the text of an answer is the answer. */
   readonly createReader: AnswerPlan['createReader']
-  readonly relaxedConstraint: AnswerPlan['relaxedConstraint']
+  readonly relaxConstraint: AnswerPlan['relaxConstraint']
   readonly constraintField: string | undefined
 }
 
@@ -186,7 +186,7 @@ export class Generation implements Disposable {
         ...{ deps, context, lease, input, askedTokens, prompts, constraintField },
         engineOptions: { ...engineOptions, ...ofUpstream, options },
         createReader: plan?.createReader ?? null,
-        relaxedConstraint: plan?.relaxedConstraint ?? null,
+        relaxConstraint: plan?.relaxConstraint ?? null,
       })
     } catch (error) {
       lease[Symbol.dispose]()
@@ -274,12 +274,12 @@ export class Generation implements Disposable {
   }
 
   #engineEvents(request: EngineRequest): AsyncIterable<readonly AnswerEvent[]> {
-    const { lease, context, relaxedConstraint: relaxed, constraintField } = this.#opened
+    const { lease, context, relaxConstraint: relax, constraintField } = this.#opened
     const { signal } = context
     const events =
-      relaxed === null
+      relax === null
         ? lease.engine.generate(request, signal)
-        : generateRelaxed(lease.engine, request, { relaxed, signal })
+        : generateRelaxed(lease.engine, request, { relax, signal })
     return constraintField === undefined ? events : withConstraintField(events, constraintField)
   }
 
@@ -432,7 +432,7 @@ function planChat(
 ): AnswerPlan | null {
   if (input.kind === 'prompts' || prompt === undefined || !('pieces' in prompt)) return null
   const plan = lease.planAnswer({ chat: input, prompt, constraint: constraint ?? null })
-  return lease.info.canConstrain === true ? plan : { ...plan, constraint: null, relaxedConstraint: null }
+  return lease.info.canConstrain === true ? plan : { ...plan, constraint: null, relaxConstraint: null }
 }
 
 /** The body's name for what is too long; undefined where one of several is. */

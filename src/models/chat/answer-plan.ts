@@ -18,7 +18,7 @@ import {
   isHarmony,
 } from './reading/harmony-reader.ts'
 import { ReasoningReader } from './reading/reasoning-reader.ts'
-import { toConstraint } from './tool-constraint.ts'
+import { type RelaxedTools, toConstraint } from './tool-constraint.ts'
 
 export interface AnswerModel extends FormatModel {
   readonly specialTexts: readonly string[]
@@ -34,8 +34,8 @@ export interface AnswerRequest {
 export interface AnswerPlan {
   /** Of the whole answer, tool calls and reasoning included; null for none. */
   readonly constraint: Constraint | null
-  /** In its place where schemas of tools that are not strict cannot be kept to; null where there are none. */
-  readonly relaxedConstraint: Constraint | null
+  /** Gives another in its place where schemas of tools that are not strict cannot be kept to; null where there are no tools. */
+  readonly relaxConstraint: ((relaxed: RelaxedTools) => Constraint | null) | null
   /** Control tokens that the reader must see as text. */
   readonly shownSpecialTexts: readonly string[]
   /** What its tool calls may begin with: no stop text may cut them. Empty where there are none. */
@@ -54,7 +54,7 @@ export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: Ans
   if (tools.length === 0 && reasoning === null && !harmony) {
     return {
       constraint,
-      relaxedConstraint: null,
+      relaxConstraint: null,
       shownSpecialTexts: [],
       callBeginnings: [],
       isAllCalls: false,
@@ -94,7 +94,7 @@ export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: Ans
         })
   return {
     constraint: toConstraint(shape),
-    relaxedConstraint: tools.length === 0 ? null : toConstraint({ ...shape, isRelaxed: true }),
+    relaxConstraint: tools.length === 0 ? null : (relaxed) => toConstraint({ ...shape, relaxed }),
     shownSpecialTexts,
     callBeginnings: tools.length === 0 ? [] : [...(harmony ? [HARMONY_CALL] : []), ...beginningsOf(format)],
     isAllCalls: startsInCalls || (tools.length > 0 && mustCall(chat) && reasoning === null && !harmony),

@@ -6,19 +6,25 @@ import { callableTools, type Chat, mustCall, type ToolDefinition } from '../../p
 import type { Constraint } from '../../protocol/constraint.ts'
 import type { ChatFormat, TagFormat } from './formats/chat-format.ts'
 
+/** Of tools whose parameters have no name of their own. */
+const TOOLS_FIELD = 'tools'
+
 /** What the text of an answer may be. */
 export interface AnswerShape {
   /** Null where it may not call tools. */
   readonly calls: CallShape | null
   /** Of an answer that calls none. Null is any text. */
   readonly constraint: Constraint | null
-  /** Whether arguments of tools that are not strict may be any object: where their schemas cannot be kept to. @default false */
-  readonly isRelaxed?: boolean
+  /** Tools whose arguments may be any object where they are not strict. @default none */
+  readonly relaxed?: RelaxedTools
   /** Reasoning in front of it; null without. */
   readonly reasoning: ReasoningShape | null
   /** Control tokens that are text of the answer. */
   readonly shownSpecialTexts: readonly string[]
 }
+
+/** By the body's names for their parameters, or for a part of these. */
+export type RelaxedTools = 'all' | ReadonlySet<string>
 
 interface ReasoningShape {
   /** Nothing where the prompt has begun it. */
@@ -37,9 +43,10 @@ interface CallShape {
 
 /** Null where any text is fine. */
 export function toConstraint({ calls: shape, constraint, ...more }: AnswerShape): Constraint | null {
-  const { reasoning, shownSpecialTexts, isRelaxed = false } = more
+  const { reasoning, shownSpecialTexts, relaxed } = more
   if (shape === null && (constraint === null || reasoning === null)) return constraint
-  const calls = shape !== null && isRelaxed ? { ...shape, chat: relax(shape.chat) } : shape
+  const calls =
+    shape === null || relaxed === undefined ? shape : { ...shape, chat: relax(shape.chat, relaxed) }
   const answer = answerFormat(calls, constraint)
   const format =
     reasoning === null ? answer : { type: 'sequence', elements: [...reasoningFormats(reasoning), answer] }
@@ -55,11 +62,15 @@ function reasoningFormats({ begin, end, next }: ReasoningShape): readonly TagFor
   return next === undefined ? [reasoning] : [reasoning, { type: 'const_string', value: next }]
 }
 
-function relax(chat: Chat): Chat {
-  const { tools = [] } = chat
+function relax(chat: Chat, relaxed: RelaxedTools): Chat {
+  const isRelaxed = ({ strict, parametersField: field = TOOLS_FIELD }: ToolDefinition): boolean =>
+    !strict &&
+    (relaxed === 'all' || [...relaxed].some((part) => part === field || part.startsWith(`${field}.`)))
   return {
     ...chat,
-    tools: tools.map((tool) => (tool.strict ? tool : { ...tool, parameters: { type: 'object' } })),
+    tools: (chat.tools ?? []).map((tool) =>
+      isRelaxed(tool) ? { ...tool, parameters: { type: 'object' } } : tool,
+    ),
   }
 }
 
@@ -110,7 +121,7 @@ type CallRule = 'text-and-calls' | 'calls-first' | 'calls-only'
 
 function callFormat({ chat, format, isBegun }: CallShape, rule: CallRule): TagFormat {
   const { list, trigger, frame, syntax } = format
-  const toTag = ({ name, parameters, parametersField: field = 'tools' }: ToolDefinition): TagFormat => {
+  const toTag = ({ name, parameters, parametersField: field = TOOLS_FIELD }: ToolDefinition): TagFormat => {
     const { begin, end } = frame(name)
     const content = format.toArgumentsFormat?.({ parameters, field }) ?? {
       type: 'json_schema',

@@ -363,6 +363,18 @@ describe('what an engine is asked for', () => {
     })
   })
 
+  it.each([{}, { parameters: null }])(
+    'calls a function that describes no arguments without any: %j',
+    async (given) => {
+      const tools = [{ type: 'function', function: { name: 'now', ...given } }]
+      expect((await tagOf({ tools })).tags[0].content.json_schema).toEqual({
+        type: 'object',
+        properties: {},
+        additionalProperties: false,
+      })
+    },
+  )
+
   it.each(['llama-3.2', 'gemma-3'])('leaves JSON that names no tool alone: %s', async (name) => {
     expect(await tagOf({}, { chatTemplate: templateOf(name) })).toMatchObject({
       type: 'triggered_tags',
@@ -439,6 +451,38 @@ describe('what an engine is asked for', () => {
     expect(tags).toEqual([PARAMETERS, { type: 'object' }])
     const strict = await post(URL, { messages: [ASKED], tools: TOOLS })
     expect([strict.statusCode, strict.json().detail]).toEqual([400, 'tools cannot be compiled: x.'])
+  })
+
+  it('is kept to of all tools but those that it cannot be kept to', async () => {
+    const offered: unknown[] = []
+    const engine = new ScriptedEngine(
+      async function* ({ options: { constraint } }) {
+        const tags: { content: { json_schema: object } }[] =
+          constraint?.kind === 'structural-tag' ? JSON.parse(constraint.tag).format.tags : []
+        const schemas = tags.map(({ content }) => content.json_schema)
+        offered.push(schemas.map((schema) => 'properties' in schema))
+        const bad = [1, 3].find((at) => 'properties' in (schemas[at] ?? {}))
+        if (bad !== undefined) {
+          const part = `tools[${bad}].function.parameters${bad === 3 ? '.properties.n' : ''}`
+          throw new ServiceError('constraint_invalid', { field: part, part, message: 'x' })
+        }
+        yield sequenceStart()
+        yield sequenceEnd('stop')
+      },
+      { chatTemplate: templateOf('qwen3'), canConstrain: true },
+    )
+    const { post } = createTestApp({ engine })
+    const tools = ['a', 'b', 'c', 'd'].map((name) => ({
+      type: 'function',
+      function: { name, parameters: PARAMETERS },
+    }))
+
+    expect((await post(URL, { messages: [ASKED], tools })).statusCode).toBe(200)
+    expect(offered).toEqual([
+      [true, true, true, true],
+      [true, false, true, true],
+      [true, false, true, false],
+    ])
   })
 
   it('is nothing more for a chat without tools', async () => {

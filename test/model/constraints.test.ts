@@ -83,6 +83,16 @@ describe('a constraint', () => {
     expect(text).toMatch(whole)
   })
 
+  it.each<readonly [string, Constraint]>([
+    ['a schema', schemaOf({ type: 'string', minLength: 300, maxLength: 800 })],
+    ['a regex', { kind: 'regex', pattern: '"[a-zA-Z .,]{300,800}"' }],
+  ])('with a long bound is kept to, whether the text is long or not: %s', async (_, constraint) => {
+    const { text, ends } = await say(constraint, { maxNewTokens: 900 })
+    expect(ends).toEqual(['stop'])
+    expect(text.length - 2).toBeGreaterThanOrEqual(300)
+    expect(text.length - 2).toBeLessThanOrEqual(800)
+  })
+
   it('of any object is an object', async () => {
     const { text, ends } = await say({ kind: 'json-object' }, { maxNewTokens: 40 })
     expect(text.startsWith('{')).toBe(true)

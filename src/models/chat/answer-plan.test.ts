@@ -1,4 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { grammarSourceOf } from '../../engines/constraints/grammar-source.ts'
+import { separateAlternatives } from '../../engines/constraints/alternatives/separate-alternatives.ts'
+import { loadXGrammar } from '../../engines/constraints/xgrammar.ts'
 import { planAnswer } from './answer-plan.ts'
 
 const HARMONY = "{{ '<|start|>assistant<|channel|>final<|message|>' }}<|start|>assistant"
@@ -51,5 +54,34 @@ describe('what no stop text may cut', () => {
     expect(planOf('{{ messages }}', must).isAllCalls).toBe(true)
     expect(planOf('{{ messages }}', { tools: [tool] }).isAllCalls).toBe(false)
     expect(planOf(HARMONY, must).isAllCalls).toBe(false)
+  })
+})
+
+describe('a choice beside tools', () => {
+  const choices = ['cc', 'bbc', 'bbb', '', 'a+(b)\n']
+  /** As XGrammar takes it from the grammar thread. */
+  async function grammarOf() {
+    const tool = { name: 'f', description: null, parameters: { type: 'object' }, strict: false }
+    const plan = planAnswer(
+      { chatTemplate: '{{ messages }}', toolFormat: 'hermes', specialTexts: [] },
+      {
+        chat: { messages: [{ role: 'user', content: 'hi' }], tools: [tool] },
+        prompt: { pieces: ['hi'], addSpecial: false },
+        constraint: { kind: 'choice', choices },
+      },
+    )
+    if (plan.constraint === null) throw new Error('it has a constraint')
+    const xgrammar = loadXGrammar()
+    const { text } = await grammarSourceOf(plan.constraint, (ebnf) => separateAlternatives(xgrammar, ebnf))
+    const grammar = await xgrammar.Grammar.fromStructuralTag(text)
+    return (answer: string) => xgrammar.Testings.isGrammarAcceptString(grammar, answer)
+  }
+
+  it('is one of its texts, an empty one too, or a call', async () => {
+    const allows = await grammarOf()
+    const call = '<tool_call>\n{"name": "f", "arguments": {}}\n</tool_call>'
+    for (const answer of [...choices, call]) expect(await allows(answer), answer).toBe(true)
+    for (const answer of ['cb', 'bb', 'c', 'a+(b)', 'aab\n', 'ccc'])
+      expect(await allows(answer), answer).toBe(false)
   })
 })

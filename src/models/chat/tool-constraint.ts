@@ -4,7 +4,7 @@
  */
 import { callableTools, type Chat, mustCall, type ToolDefinition } from '../../protocol/chat.ts'
 import type { Constraint } from '../../protocol/constraint.ts'
-import type { ChatFormat, TagFormat } from './formats/chat-format.ts'
+import { type ChatFormat, oneOfTexts, type TagFormat } from './formats/chat-format.ts'
 
 /** Of tools whose parameters have no name of their own. */
 const TOOLS_FIELD = 'tools'
@@ -105,10 +105,7 @@ function textFormat(constraint: Constraint): TagFormat {
     case 'regex':
       return { type: 'regex', pattern: constraint.pattern }
     case 'choice':
-      return {
-        type: 'or',
-        elements: constraint.choices.map((value) => ({ type: 'const_string', value })),
-      }
+      return oneOfTexts(constraint.choices)
     case 'grammar':
       return { type: 'grammar', grammar: constraint.grammar }
     case 'structural-tag':

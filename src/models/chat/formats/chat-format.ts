@@ -41,3 +41,15 @@ export interface ChatFormat {
   /** Whether ids of calls must be nine letters or digits. */
   readonly hasShortIds?: boolean
 }
+
+/**
+ * One of these texts. As a pattern, of which XGrammar is given a grammar without alternatives that begin alike; its own alternatives of
+ * constants are joined wrongly, and none of them may be empty.
+ */
+export function oneOfTexts(texts: readonly string[]): TagFormat {
+  return { type: 'regex', pattern: texts.map(escapePattern).join('|') }
+}
+
+function escapePattern(text: string): string {
+  return text.replaceAll(/[\\^$.*+?()[\]{}|]/g, String.raw`\$&`)
+}

@@ -12,7 +12,7 @@
  */
 import { typesOfValue } from '../reading/value-types.ts'
 import { XmlArguments } from '../reading/xml-arguments.ts'
-import type { ArgumentSchema, ChatFormat, TagFormat } from './chat-format.ts'
+import { type ArgumentSchema, type ChatFormat, oneOfTexts, type TagFormat } from './chat-format.ts'
 
 export const QWEN_XML: ChatFormat = {
   name: 'qwen-xml',
@@ -82,11 +82,6 @@ function valueFormat(schema: unknown, { parameters, field }: ArgumentSchema): Ta
   return { type: 'json_schema', json_schema: whole, field }
 }
 
-/** An empty text is none that XGrammar takes as a constant. */
-function constant(value: unknown): TagFormat {
-  return value === '' ? NOTHING : { type: 'const_string', value }
-}
-
 /** Where a value may be of another type too, it is any text, and the type is what can be read of it. */
 function textFormat(schema: unknown, types: readonly string[] | null, field: string): TagFormat {
   if (types?.length !== 1 || typeof schema !== 'object' || schema === null) return { type: 'any_text' }
@@ -98,9 +93,7 @@ function textFormat(schema: unknown, types: readonly string[] | null, field: str
     maxLength,
   } = schema as Readonly<Record<string, unknown>>
   const choices = only === undefined ? values : [only]
-  if (Array.isArray(choices)) {
-    return { type: 'or', elements: choices.map(constant) }
-  }
+  if (Array.isArray(choices)) return oneOfTexts(choices.map(String))
   if (typeof pattern === 'string') return { type: 'regex', pattern, field }
   if (minLength === undefined && maxLength === undefined) return { type: 'any_text' }
   // Less than the schema allows: of what could begin the closing tag, nothing.

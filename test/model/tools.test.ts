@@ -283,7 +283,11 @@ it.each(FORMATS)('an empty text may be among the choices of an argument: %s', as
 })
 
 describe('a schema that cannot be kept to', () => {
-  const BAD = { type: 'object', properties: { n: { type: 'integer', minimum: 5, maximum: 3 } } }
+  const BAD = {
+    type: 'object',
+    properties: { n: { type: 'integer', minimum: 5, maximum: 3 } },
+    required: ['n'],
+  }
   const tools = [...TOOLS, { type: 'function', function: { name: 'f', parameters: BAD, strict: true } }]
 
   it.each([

@@ -98,5 +98,5 @@ export function toDefinition(
   }
 }
 
-/** Of a function that takes nothing. */
-const NO_PARAMETERS = { type: 'object', properties: {} } as const
+/** Of a function that takes nothing: without the last field a schema that names no properties allows any. */
+const NO_PARAMETERS = { type: 'object', properties: {}, additionalProperties: false } as const

@@ -6,19 +6,77 @@ const TIME = '([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([0
 const LABEL = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
 const HEX16 = '[0-9a-fA-F]{1,4}'
 
-export const FORMATS: ReadonlyMap<string, string> = new Map([
-  ['date', DATE],
-  ['time', TIME],
-  ['date-time', `${DATE}T${TIME}`],
-  ['uuid', '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}'],
-  ['email', `[A-Za-z0-9_+-]{1,20}(\\.[A-Za-z0-9_+-]{1,20}){0,2}@${LABEL}(\\.${LABEL}){1,3}`],
-  ['hostname', `${LABEL}(\\.${LABEL}){0,3}`],
-  ['ipv4', `${OCTET}(\\.${OCTET}){3}`],
-  ['ipv6', `${HEX16}(:${HEX16}){7}`],
+const MAILBOX = '[A-Za-z0-9_+-]{1,20}(\\.[A-Za-z0-9_+-]{1,20}){0,2}'
+const ORIGIN = `[a-z][a-z0-9+-]{1,10}://${LABEL}(\\.${LABEL}){0,3}(:[0-9]{1,4})?`
+
+interface Format {
+  readonly pattern: string
+  /** Characters of its shortest and its longest text. */
+  readonly lengths: readonly [number, number]
+}
+
+/** Those of a name allow less and less; the later ones are for where a length is given. */
+const FORMATS: ReadonlyMap<unknown, readonly [Format, ...Format[]]> = new Map([
+  ['date', [{ pattern: DATE, lengths: [10, 10] }]],
+  ['time', [{ pattern: TIME, lengths: [9, 24] }]],
+  ['date-time', [{ pattern: `${DATE}T${TIME}`, lengths: [20, 35] }]],
+  [
+    'uuid',
+    [
+      {
+        pattern: '[0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12}',
+        lengths: [36, 36],
+      },
+    ],
+  ],
+  [
+    'email',
+    [
+      { pattern: `${MAILBOX}@${LABEL}(\\.${LABEL}){1,3}`, lengths: [5, 318] },
+      { pattern: `${MAILBOX}@${LABEL}(\\.${LABEL}){1,2}`, lengths: [5, 254] },
+    ],
+  ],
+  [
+    'hostname',
+    [
+      { pattern: `${LABEL}(\\.${LABEL}){0,3}`, lengths: [1, 255] },
+      { pattern: `${LABEL}(\\.${LABEL}){0,2}`, lengths: [1, 191] },
+    ],
+  ],
+  ['ipv4', [{ pattern: `${OCTET}(\\.${OCTET}){3}`, lengths: [7, 15] }]],
+  ['ipv6', [{ pattern: `${HEX16}(:${HEX16}){7}`, lengths: [15, 39] }]],
   [
     'uri',
-    `[a-z][a-z0-9+-]{1,10}://${LABEL}(\\.${LABEL}){0,3}(:[0-9]{1,4})?(/[A-Za-z0-9._~-]+)*/?(\\?[A-Za-z0-9=&._~-]*)?`,
+    [
+      {
+        pattern: `${ORIGIN}(/[A-Za-z0-9._~-]+)*/?(\\?[A-Za-z0-9=&._~-]*)?`,
+        lengths: [6, Infinity],
+      },
+      {
+        pattern: `${ORIGIN}(/[A-Za-z0-9._~-]{1,32}){0,8}/?(\\?[A-Za-z0-9=&._~-]{0,128})?`,
+        lengths: [6, 668],
+      },
+    ],
   ],
-  ['duration', 'P([0-9]{1,6}D(T[0-9]{1,6}[HMS])?|T[0-9]{1,6}[HMS]|[0-9]{1,6}[WYM])'],
-  ['json-pointer', '(/([A-Za-z0-9_.-]|~[01])*)*'],
+  [
+    'duration',
+    [
+      {
+        pattern: 'P([0-9]{1,6}D(T[0-9]{1,6}[HMS])?|T[0-9]{1,6}[HMS]|[0-9]{1,6}[WYM])',
+        lengths: [3, 16],
+      },
+    ],
+  ],
+  ['json-pointer', [{ pattern: '(/([A-Za-z0-9_.-]|~[01])*)*', lengths: [0, Infinity] }]],
 ])
+
+/** The regular expression of a format whose texts all keep to these lengths, and of any length; null for a format that is not known. */
+export function formatPatterns(
+  format: unknown,
+  [least, most]: readonly [number, number],
+): { readonly any: string; readonly within: string | null } | null {
+  const known = FORMATS.get(format)
+  if (known === undefined) return null
+  const fitting = known.find(({ lengths: [shortest, longest] }) => shortest >= least && longest <= most)
+  return { any: known[0].pattern, within: fitting?.pattern ?? null }
+}

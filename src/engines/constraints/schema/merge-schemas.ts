@@ -1,6 +1,6 @@
 /** Two schemas of one value as one: `allOf`, and keywords beside `$ref`, `anyOf` and `oneOf`. */
 import { isDeepStrictEqual } from 'node:util'
-import { assertionsOf, isSchemaObject, type Schema } from './keywords.ts'
+import { asksSomething, assertionsOf, isIgnored, isSchemaObject, othersOf, type Schema } from './keywords.ts'
 import { SchemaError } from './schema-error.ts'
 
 type MergeValues = (a: unknown, b: unknown) => unknown
@@ -8,12 +8,19 @@ type MergeValues = (a: unknown, b: unknown) => unknown
 const largest: MergeValues = (a, b) => Math.max(Number(a), Number(b))
 const smallest: MergeValues = (a, b) => Math.min(Number(a), Number(b))
 const bothOf: MergeValues = (a, b) => ({ allOf: [a, b] })
+/** Pairs of options that two lists may make: more lists beside each other would make them without an end. */
+const MAX_PAIRS = 256
+const ITEMS = ['items', 'prefixItems'] as const
+/** What they mean depends on a keyword beside them. */
+const MERGED_TOGETHER: ReadonlySet<string> = new Set(['properties', ...ITEMS])
 
 const MERGED: Readonly<Record<string, MergeValues>> = {
   type: (a, b) => commonTypes(typesOf(a), typesOf(b)),
   required: (a, b) => [...new Set([...listOf(a), ...listOf(b)])],
   enum: (a, b) => listOf(a).filter((one) => listOf(b).some((other) => isDeepStrictEqual(one, other))),
-  items: bothOf,
+  anyOf: pairsOf,
+  oneOf: pairsOf,
+  patternProperties: (a, b) => bothPatterns(a, b),
   additionalProperties: (a, b) => (a === false || b === false ? false : bothOf(a, b)),
   allOf: (a, b) => [...listOf(a), ...listOf(b)],
   ...Object.fromEntries(
@@ -35,37 +42,77 @@ export function mergeSchemas(a: unknown, b: unknown, path: string): unknown {
   const merged: Record<string, unknown> = { ...one }
   for (const [key, value] of Object.entries(other)) {
     if (!Object.hasOwn(merged, key) || isDeepStrictEqual(merged[key], value)) merged[key] = value
-    else if (key !== 'properties') merged[key] = mergeValues(key, [merged[key], value], path)
+    else if (key === 'const') return { enum: [] }
+    else if (!MERGED_TOGETHER.has(key)) merged[key] = mergeValues(key, [merged[key], value], path)
   }
-  const properties = mergeProperties(one, other)
-  return properties === null ? merged : { ...merged, properties }
+  const together = { properties: mergeProperties(one, other), ...mergeItems(one, other) }
+  const entries = Object.entries({ ...merged, ...together })
+  return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
 
 function mergeValues(key: string, [a, b]: readonly [unknown, unknown], path: string): unknown {
   const merge = MERGED[key]
-  if (merge === undefined)
-    throw new SchemaError(path, `two different '${key}' for one value cannot be combined`)
-  return merge(a, b)
+  const merged = merge?.(a, b)
+  if (merged !== undefined) return merged
+  // Refused later, or ignored: of two values the one that asks for something.
+  if (isIgnored(key)) return asksSomething(key, a) ? a : b
+  throw new SchemaError(path, `two different '${key}' for one value cannot be combined`)
 }
 
-/** Those that both allow; each as both describe it. */
-function mergeProperties(a: Schema, b: Schema): Schema | null {
-  const [one, other] = [propertiesOf(a), propertiesOf(b)]
-  if (one === null && other === null) return null
-  const names = [...new Set([...Object.keys(one ?? {}), ...Object.keys(other ?? {})])]
-  const allowed = names.filter((name) => allows(a, name) && allows(b, name))
-  return Object.fromEntries(
-    allowed.map((name) => {
-      const both = [one, other].flatMap((own) =>
-        own !== null && Object.hasOwn(own, name) ? [own[name]] : [],
-      )
-      return [name, both.length === 1 ? both[0] : { allOf: both }]
-    }),
+/** One option of each list at a time; undefined where these are too many. */
+function pairsOf(a: unknown, b: unknown): unknown {
+  const [some, others] = [listOf(a), listOf(b)]
+  if (some.length * others.length > MAX_PAIRS) return undefined
+  return some.flatMap((one) => others.map((other) => bothOf(one, other)))
+}
+
+function bothPatterns(a: unknown, b: unknown): unknown {
+  if (!isSchemaObject(a) || !isSchemaObject(b)) return undefined
+  const common = Object.keys(a).filter((pattern) => Object.hasOwn(b, pattern))
+  return {
+    ...a,
+    ...b,
+    ...Object.fromEntries(common.map((pattern) => [pattern, bothOf(a[pattern], b[pattern])])),
+  }
+}
+
+/** The items by their place and all others, as both describe them. */
+function mergeItems(a: Schema, b: Schema): Schema {
+  const sides = [a, b].filter((side) => ITEMS.some((keyword) => Object.hasOwn(side, keyword)))
+  if (sides.length < 2) return {}
+  const arrays = sides.map(({ items, prefixItems }) =>
+    Array.isArray(items)
+      ? { places: listOf(prefixItems ?? items), rest: false }
+      : { places: listOf(prefixItems ?? []), rest: items },
   )
+  const lengths = arrays.map(({ places }) => places.length)
+  const ends = arrays.filter(({ rest }) => rest === false).map(({ places }) => places.length)
+  const prefixItems = Array.from({ length: Math.min(Math.max(...lengths), ...ends) }, (_, index) =>
+    allOf(arrays.map(({ places, rest }) => (index < places.length ? places[index] : rest))),
+  )
+  const rests = arrays.map(({ rest }) => rest)
+  const items = rests.every((rest) => rest === undefined) ? undefined : allOf(rests)
+  return { prefixItems: prefixItems.length === 0 ? undefined : prefixItems, items }
 }
 
-function allows(schema: Schema, name: string): boolean {
-  return schema['additionalProperties'] !== false || Object.hasOwn(propertiesOf(schema) ?? {}, name)
+/** @param schemas undefined for those that say nothing */
+function allOf(schemas: readonly unknown[]): unknown {
+  const given = schemas.filter((schema) => schema !== undefined)
+  if (given.includes(false)) return false
+  return given.length === 1 ? given[0] : { allOf: given }
+}
+
+/** Each as both describe it: the one by its name, the other perhaps among those that it does not name. */
+function mergeProperties(a: Schema, b: Schema): Schema | undefined {
+  const [one, other] = [propertiesOf(a), propertiesOf(b)]
+  if (one === null && other === null) return undefined
+  const names = [...new Set([...Object.keys(one ?? {}), ...Object.keys(other ?? {})])]
+  return Object.fromEntries(names.map((name) => [name, allOf([describe(a, name), describe(b, name)])]))
+}
+
+function describe(schema: Schema, name: string): unknown {
+  const own = propertiesOf(schema)
+  return own !== null && Object.hasOwn(own, name) ? own[name] : othersOf(schema)
 }
 
 function propertiesOf({ properties }: Schema): Schema | null {

@@ -24,3 +24,9 @@ export class SchemaError extends Error {
     return new SchemaError(this.path, this.problem, field)
   }
 }
+
+/** No value is valid: what may be left out instead, as one of several options, is. */
+export class NoValueError extends SchemaError {}
+
+/** It stands for itself: as one of several options it adds nothing, anywhere else it means nothing. */
+export class SelfReferenceError extends SchemaError {}

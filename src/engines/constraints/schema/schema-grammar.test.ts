@@ -10,9 +10,13 @@ const xgrammar = loadXGrammar()
 const { Grammar, Testings } = xgrammar
 
 /** Those of the texts that the schema's grammar allows. */
-async function allowed(schema: unknown, texts: readonly string[]): Promise<readonly string[]> {
+async function allowed(
+  schema: unknown,
+  texts: readonly string[],
+  isStrict = true,
+): Promise<readonly string[]> {
   const grammar = await Grammar.fromEBNF(
-    await separateAlternatives(xgrammar, schemaToGrammar(schema, { isStrict: true })),
+    await separateAlternatives(xgrammar, schemaToGrammar(schema, { isStrict })),
   )
   const verdicts = await Promise.all(texts.map((text) => Testings.isGrammarAcceptString(grammar, text)))
   return texts.filter((_, index) => verdicts[index])
@@ -192,10 +196,226 @@ const CASES: Readonly<Record<string, Case>> = {
   anything: { schema: {}, valid: ['{"a":[1,2,{"b":null}]}', '1.5e10'], invalid: ['{a:1}', 'x'] },
 }
 
+const CHAIN = (next: unknown) => ({
+  type: 'object',
+  properties: { v: { type: 'integer' }, next },
+  required: ['v'],
+  definitions: { null: { type: 'null' } },
+  $defs: {
+    n: {
+      type: 'object',
+      properties: {
+        v: { type: 'integer' },
+        next: { anyOf: [{ $ref: '#/$defs/n' }, { type: 'null' }], 'x-nullable': true },
+      },
+      required: ['v'],
+    },
+  },
+})
+const CHAINED = {
+  valid: ['{"v":1}', '{"v":1,"next":{"v":2}}', '{"v":1,"next":{"v":2,"next":{"v":3,"next":{"v":4}}}}'],
+  invalid: ['{"v":1,"next":{}}', '{"v":1,"next":1}', '{"v":1,"next":{"v":2,"next":{"v":"x"}}}'],
+}
+
+/** Strict or not, the same. */
+const WRITTEN_BY_LIBRARIES: Readonly<Record<string, Case>> = {
+  'unknown keywords beside texts of a list': {
+    schema: { type: ['string', 'null'], enum: ['x', null], nullable: true, 'x-enumNames': ['X'] },
+    valid: ['"x"', 'null'],
+    invalid: ['"y"'],
+  },
+  'a text that is in a list as well': {
+    schema: {
+      allOf: [{ enum: ['a', 'b'] }, { const: 'b' }, { description: 'x', example: 1 }, { example: 2 }],
+    },
+    valid: ['"b"'],
+    invalid: ['"a"'],
+  },
+  'recursion through allOf with a title': {
+    schema: CHAIN({ title: 'Next', description: 'd', allOf: [{ $ref: '#' }] }),
+    ...CHAINED,
+  },
+  'recursion through a reference beside an unknown keyword': {
+    schema: CHAIN({ $ref: '#', 'x-foo': 1 }),
+    ...CHAINED,
+  },
+  'recursion through a reference beside a type': {
+    schema: CHAIN({ $ref: '#', type: 'object' }),
+    ...CHAINED,
+  },
+  'recursion through several schemas of one value': {
+    schema: CHAIN({ allOf: [{ $ref: '#' }, { properties: { v: { minimum: 0 } } }] }),
+    ...CHAINED,
+  },
+  'recursion through options beside an unknown keyword': {
+    schema: { ...CHAIN({ $ref: '#/$defs/n' }) },
+    valid: ['{"v":1}', '{"v":1,"next":{"v":1,"next":null}}', '{"v":1,"next":{"v":1,"next":{"v":2}}}'],
+    invalid: ['{"v":1,"next":null}'],
+  },
+  'recursion through options beside a type': {
+    schema: CHAIN({ type: 'object', anyOf: [{ $ref: '#' }, { type: 'null' }] }),
+    ...CHAINED,
+  },
+  'a required property that has no schema': {
+    schema: { properties: { a: { type: 'integer' } }, required: ['a', 'b'] },
+    valid: ['{"a":1,"b":[1]}', '{"a":1,"b":"x"}'],
+    invalid: ['{"a":1}', '{"a":1,"c":2}', '{"b":1}'],
+  },
+  'options of which some allow no value': {
+    schema: {
+      type: 'object',
+      anyOf: [{ properties: { a: { type: 'integer' } }, required: ['a'] }, { type: 'null' }, false],
+    },
+    valid: ['{"a":1}'],
+    invalid: ['null', '{}'],
+  },
+  'a property that must not be there': {
+    schema: { properties: { a: false, b: { type: 'integer' } }, additionalProperties: true },
+    valid: ['{}', '{"b":1}', '{"c":1}'],
+    invalid: ['{"a":1}'],
+  },
+  'nothing but an empty object': {
+    schema: { type: 'object', properties: {}, additionalProperties: false },
+    valid: ['{}'],
+    invalid: ['{"a":1}'],
+  },
+  'options of two lists at a time': {
+    schema: {
+      allOf: [
+        { anyOf: [{ type: 'string' }, { type: 'integer', minimum: 3 }] },
+        { anyOf: [{ type: 'integer', maximum: 5 }, { type: 'null' }] },
+      ],
+    },
+    valid: ['3', '5'],
+    invalid: ['2', '6', '"x"', 'null'],
+  },
+  'further properties of one schema as the other describes them': {
+    schema: {
+      allOf: [
+        { type: 'object', properties: { a: true }, required: ['a'] },
+        { properties: { b: { type: 'string' } }, additionalProperties: { type: 'integer' } },
+      ],
+    },
+    valid: ['{"a":1}', '{"a":1,"b":"x"}', '{"a":1,"c":2}'],
+    invalid: ['{"a":"x"}', '{"a":1,"b":2}', '{"a":1,"c":"x"}'],
+  },
+  'items by their place as the other schema describes all': {
+    schema: {
+      allOf: [
+        { type: 'array', prefixItems: [true, { type: ['integer', 'string'] }], items: { minimum: 5 } },
+        { items: { type: 'integer' }, minItems: 2 },
+      ],
+    },
+    valid: ['[1,2]', '[1,2,5]'],
+    invalid: ['["x",2]', '[1,"x"]', '[1,2,3]', '[1,2,"x"]', '[1]'],
+  },
+  'an address up to a length': {
+    schema: { type: 'string', format: 'uri', minLength: 1, maxLength: 2083 },
+    valid: ['"https://a.example/b/c?d=e"'],
+    invalid: ['"a"', `"https://a.example/${'b'.repeat(2100)}"`, `"https://a.example${'/b'.repeat(1100)}"`],
+  },
+  'an e-mail address up to a length': {
+    schema: { type: 'string', format: 'email', maxLength: 254 },
+    valid: ['"a@b.example"'],
+    invalid: ['"a"', `"a@${'b.'.repeat(130)}example"`],
+  },
+}
+
+/** Not strict. */
+const LOOSE_CASES: Readonly<Record<string, Case>> = {
+  'a keyword that is not kept to in two schemas of one value': {
+    schema: {
+      type: 'integer',
+      allOf: [
+        { if: { const: 1 }, else: true, not: { const: 2 }, 'x-a': 1 },
+        { if: { const: 3 }, else: false, not: { const: 4 }, 'x-a': 2 },
+      ],
+    },
+    valid: ['1', '5'],
+    invalid: ['"x"'],
+  },
+  'lengths that are too large to be counted': {
+    schema: {
+      properties: {
+        a: { type: 'string', maxLength: 1e6 },
+        b: { type: 'array', items: { type: 'null' }, maxItems: 1e7 },
+      },
+    },
+    valid: ['{"a":"x","b":[null]}'],
+    invalid: ['{"a":1}', '{"b":[1]}'],
+  },
+  'a pattern of another language': {
+    schema: { pattern: '(?i)^(yes|no)$' },
+    valid: ['"YES"'],
+    invalid: ['1'],
+  },
+  'a pattern with names of Python': {
+    schema: { pattern: '^(?P<a>x+)(?<!y)$' },
+    valid: ['"xx"'],
+    invalid: ['1'],
+  },
+  'a pattern that only an old expression can be': {
+    schema: { type: 'string', pattern: '^[\\w-\\.]+@x$' },
+    valid: ['"a.b@x"'],
+    invalid: ['1'],
+  },
+  'properties by patterns of their names': {
+    schema: {
+      type: 'object',
+      properties: { a: { type: 'null' } },
+      patternProperties: { '^x': { type: 'integer' }, '^y': { type: 'boolean' } },
+      additionalProperties: false,
+    },
+    valid: ['{}', '{"a":null}', '{"x1":1,"y1":true}'],
+    invalid: ['{"a":1}', '{"x1":"z"}'],
+  },
+  'bounds as draft 4 writes them': {
+    schema: { type: 'integer', minimum: 3, exclusiveMinimum: true, maximum: 5, exclusiveMaximum: false },
+    valid: ['4', '5'],
+    invalid: ['3', '6'],
+  },
+  'options of which one is all of them': {
+    schema: {
+      anyOf: [{ $ref: '#' }, { $ref: '#/$defs/a' }],
+      $defs: { a: { anyOf: [{ $ref: '#' }, { type: 'null' }] } },
+    },
+    valid: ['null'],
+    invalid: ['1'],
+  },
+  'several types of which one has no value': {
+    schema: { type: ['integer', 'null'], minimum: 3, maximum: 2 },
+    valid: ['null'],
+    invalid: ['2', '3'],
+  },
+  'an optional property whose schemas exclude each other': {
+    schema: { properties: { a: { allOf: [{ type: 'string' }, { type: 'null' }] }, b: { type: 'null' } } },
+    valid: ['{}', '{"b":null}'],
+    invalid: ['{"a":null}'],
+  },
+}
+
 describe('a grammar of a schema', () => {
   it.each(Object.entries(CASES))('allows %s', async (_, { schema, valid, invalid }) => {
     expect(await allowed(schema, [...valid, ...invalid])).toEqual(valid)
   })
+
+  it.each(Object.entries(WRITTEN_BY_LIBRARIES))(
+    'allows %s, strict or not',
+    async (_, { schema, valid, invalid }) => {
+      const texts = [...valid, ...invalid]
+      const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema as object)
+      expect(valid.filter((text) => !validate(JSON.parse(text)))).toEqual([])
+      expect(await allowed(schema, texts)).toEqual(valid)
+      expect(await allowed(schema, texts, false)).toEqual(valid)
+    },
+  )
+
+  it.each(Object.entries(LOOSE_CASES))(
+    'allows %s where it is not strict',
+    async (_, { schema, valid, invalid }) => {
+      expect(await allowed(schema, [...valid, ...invalid], false)).toEqual(valid)
+    },
+  )
 })
 
 describe('multiples of a number', () => {
@@ -286,7 +506,24 @@ describe('a schema that cannot be kept to', () => {
       { type: 'string', format: 'regex' },
       'at /properties/a~1b/format: the format "regex" is not supported in a strict schema',
     ],
-    [false, 'at /properties/a~1b: false allows no value'],
+    [
+      { type: 'object', properties: { a: false }, required: ['a'] },
+      'at /properties/a~1b/properties/a: false allows no value',
+    ],
+    [
+      { type: 'string', format: 'date', minLength: 11 },
+      "at /properties/a~1b/minLength: 'minLength' beside 'format' is not supported in a strict schema",
+    ],
+    [
+      { type: 'string', format: 'uri', maxLength: 30 },
+      "at /properties/a~1b/maxLength: 'maxLength' beside 'format' is not supported in a strict schema",
+    ],
+    [{ allOf: [{ enum: ['a', 'b'] }, { const: 'c' }] }, 'at /properties/a~1b/enum: it allows no value'],
+    [
+      { allOf: [{ uniqueItems: false }, { uniqueItems: true }] },
+      "at /properties/a~1b/uniqueItems: the keyword 'uniqueItems' is not supported in a strict schema",
+    ],
+    [{ allOf: [{ const: 'a' }, { const: 'c' }] }, 'at /properties/a~1b/enum: it allows no value'],
     [
       { allOf: [{ pattern: 'a' }, { pattern: 'b' }] },
       "at /properties/a~1b/allOf/1: two different 'pattern' for one value cannot be combined",
@@ -324,16 +561,35 @@ describe('a schema that cannot be kept to', () => {
 
   it.each([
     ['refers to itself', { $ref: '#/a', a: { $ref: '#/b' }, b: { $ref: '#/a' } }],
+    ['refers to itself among others', { allOf: [{ $ref: '#' }, { type: 'object' }] }],
+    ['refers to itself as its only option', { anyOf: [{ $ref: '#' }, false] }],
     [
       'is too deep',
       Array.from({ length: 300 }).reduce<object>((inner) => ({ type: 'array', items: inner }), {}),
     ],
-    [
-      'grows without an end',
-      { properties: { a: { allOf: [{ $ref: '#' }, { properties: { b: { $ref: '#' } } }] } } },
-    ],
+    ['grows without an end', { items: { allOf: [{ $ref: '#' }, { items: { items: { $ref: '#' } } }] } }],
     ['is too large', { enum: Array.from({ length: 100_000 }, (_, i) => `a long text of number ${i}`) }],
   ])('ends where it %s', (_, schema) => {
-    expect(() => schemaToGrammar(schema, { isStrict: false })).toThrow(/deeper than 256|too large/)
+    expect(() => schemaToGrammar(schema, { isStrict: false })).toThrow(/deeper than 256|too large|itself/)
+  })
+})
+
+describe('a long bound', () => {
+  const text = (length: number): string => JSON.stringify('x'.repeat(length))
+  const texts = (...lengths: readonly number[]): readonly string[] => lengths.map(text)
+
+  it.each([
+    [{ type: 'string', maxLength: 500 }, [0, 1, 31, 32, 33, 64, 479, 480, 499, 500], [501, 512, 532]],
+    [{ type: 'string', minLength: 300, maxLength: 700 }, [300, 331, 332, 699, 700], [0, 299, 701]],
+    [{ type: 'string', minLength: 200, maxLength: 200 }, [200], [199, 201]],
+    [{ type: 'string', pattern: '^x{1,500}$' }, [1, 63, 64, 65, 128, 499, 500], [0, 501, 564]],
+    [{ type: 'string', pattern: '^x{300,1000}$' }, [300, 363, 364, 1000], [0, 299, 1001]],
+  ])('is kept to: %j', async (schema, valid, invalid) => {
+    expect(await allowed(schema, [...texts(...valid), ...texts(...invalid)])).toEqual(texts(...valid))
+  })
+
+  it('that would take seconds to compile is none where the schema is not strict', async () => {
+    const schema = { type: 'string', minLength: 2, maxLength: 5000 }
+    expect(await allowed(schema, texts(1, 2, 5001), false)).toEqual(texts(2, 5001))
   })
 })

@@ -5,10 +5,19 @@
  * their properties have no others unless `additionalProperties` says so, a pattern is the whole text.
  * Invariant: what a strict schema's grammar allows is valid; of another schema, but for the keywords of `IGNORED`.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { literal, repeat } from './ebnf.ts'
-import { FORMATS } from './formats.ts'
+import { formatPatterns } from './formats.ts'
 import { addJsonRule, PLAIN, STRING_REST, writeRules } from './json-rules.ts'
-import { assertionsOf, ignoredKeyword, impliedType, isSchemaObject, type Schema } from './keywords.ts'
+import {
+  assertionsOf,
+  ignoredKeyword,
+  impliedType,
+  isIgnored,
+  isSchemaObject,
+  othersOf,
+  type Schema,
+} from './keywords.ts'
 import { mergeSchemas, typesOf } from './merge-schemas.ts'
 import { type Multiples, multiplesGrammar } from './multiples-grammar.ts'
 import { type Bound, integerGrammar, numberGrammar } from './number-grammar.ts'
@@ -16,15 +25,21 @@ import { keyNotAmong, writeObject } from './object-grammar.ts'
 import { areDisjoint } from './disjoint.ts'
 import { regexToGrammar } from './regex-grammar.ts'
 import { resolvePointer } from './schema-pointer.ts'
-import { SchemaError } from './schema-error.ts'
+import { NoValueError, SchemaError, SelfReferenceError } from './schema-error.ts'
+import { StructuralIds } from './structural-ids.ts'
 
 export { jsonObjectGrammar } from './json-rules.ts'
 
 const MAX_DEPTH = 256
 const MAX_GRAMMAR_LENGTH = 2 * 1024 * 1024
 const MAX_COUNT = 100_000
+/** Rules that are written and left out again, as their schema turns out to allow no value. */
+const MAX_LEFT_OUT = 10_000
 /** Each character up to a bound of length has a rule, and each takes milliseconds to compile. */
 const MAX_COUNTED_CHARACTERS = 128
+const BLOCK_CHARACTERS = 32
+/** More take seconds to compile. Where the schema is not strict, a longer bound is none. */
+const MAX_BOUND_CHARACTERS = 2500
 
 export interface SchemaOptions {
   /** Whether keywords that are not kept to are refused. */
@@ -40,9 +55,16 @@ class SchemaConverter {
   readonly #root: unknown
   readonly #options: SchemaOptions
   readonly #rules = new Map<string, string>()
-  /** Rules by the pointer of the schema they stand for. */
+  /** Rules by the pointer of the schema they stand for, or by the number of the schemas that they stand for together. */
   readonly #references = new Map<string, string>()
+  /** What is wrong with those of them that allow no value: they need not be looked at again. */
+  readonly #impossible = new Map<string, NoValueError>()
+  /** Rules being written that a value has not begun in: one of them would be a rule that begins with itself. */
+  #unbegun = new Set<string>(['root'])
+  readonly #ids = new StructuralIds()
   #length = 0
+  #leftOut = 0
+  #selfReferences = 0
   #depth = 0
   #names = 0
 
@@ -61,7 +83,7 @@ class SchemaConverter {
   /** An expression for the values of a schema. */
   #visit(schema: unknown, path: string): string {
     if (schema === true) return this.#json('value')
-    if (schema === false) throw new SchemaError(path, 'false allows no value')
+    if (schema === false) throw new NoValueError(path, 'false allows no value')
     if (!isSchemaObject(schema)) throw new SchemaError(path, 'a schema must be an object or a boolean')
     if (++this.#depth > MAX_DEPTH) throw new SchemaError(path, `schemas are nested deeper than ${MAX_DEPTH}`)
     const expression = this.#visitObject(schema, path)
@@ -79,13 +101,20 @@ class SchemaConverter {
     }
     const { $ref, allOf, ...rest } = assertionsOf(schema)
     if ($ref !== undefined) return this.#reference($ref, schema, path)
-    if (allOf !== undefined)
-      return this.#visit(this.#mergeAll([rest, ...schemasOf(allOf, `${path}/allOf`)], path), path)
+    if (allOf !== undefined) {
+      const all = schemasOf(allOf, `${path}/allOf`)
+      const isAlone = all.length === 1 && Object.keys(rest).length === 0
+      return isAlone ? this.#visit(all[0], `${path}/allOf/0`) : this.#merged([rest, ...all], path)
+    }
     for (const keyword of ['anyOf', 'oneOf'] as const) {
       if (rest[keyword] !== undefined) return this.#anyOf(keyword, rest, path)
     }
     const { const: only, ...others } = rest
-    if (only !== undefined) return this.#enum({ ...others, enum: [only] }, path)
+    if (only !== undefined) {
+      const among = others['enum'] ?? [only]
+      const values = Array.isArray(among) ? among.filter((one) => isDeepStrictEqual(one, only)) : among
+      return this.#enum({ ...others, enum: values }, path)
+    }
     if (rest['enum'] !== undefined) return this.#enum(rest, path)
     const type = rest['type'] ?? impliedType(rest)
     if (type === null) return this.#json('value')
@@ -96,16 +125,66 @@ class SchemaConverter {
     const target = resolvePointer(this.#root, $ref, `${path}/$ref`)
     const pointer = $ref as string
     const { $ref: _own, ...siblings } = assertionsOf(schema)
-    if (Object.keys(siblings).length > 0) return this.#visit(mergeSchemas(target, siblings, path), path)
-    const known = this.#references.get(pointer)
+    if (Object.keys(siblings).length > 0) return this.#merged([{ $ref }, siblings], path)
+    return this.#shared(pointer, { path: `${path}/$ref`, write: () => this.#visit(target, pointer.slice(1)) })
+  }
+
+  /** Of several schemas of one value: one rule wherever they come together, or recursion through them would have no end. */
+  #merged(schemas: readonly unknown[], path: string): string {
+    const write = (): string => this.#visit(this.#mergeAll(schemas, path), path)
+    return this.#shared(String(this.#ids.of(schemas)), { path, write })
+  }
+
+  /** The name of the rule with this key, written where it is first asked for. */
+  #shared(key: string, { path, write }: { readonly path: string; readonly write: () => string }): string {
+    const known = this.#references.get(key)
+    if (known !== undefined && this.#unbegun.has(known))
+      throw new SelfReferenceError(path, 'it refers to itself')
     if (known !== undefined) return known
+    const impossible = this.#impossible.get(key)
+    if (impossible !== undefined) throw impossible
     const name = this.#newName()
-    this.#references.set(pointer, name)
+    this.#references.set(key, name)
     this.#rules.set(name, '')
-    const depth = this.#depth
-    this.#rules.set(name, this.#visit(target, pointer.slice(1)))
-    this.#depth = depth
+    this.#unbegun.add(name)
+    try {
+      this.#rules.set(name, write())
+    } catch (error) {
+      if (error instanceof NoValueError) this.#impossible.set(key, error)
+      throw error
+    }
+    this.#unbegun.delete(name)
     return name
+  }
+
+  /** Null where it allows no value, or those that it is an option of; then nothing is left of what was written for it. */
+  #attempt(write: () => string): string | null {
+    const [rules, references, depth] = [this.#rules.size, this.#references.size, this.#depth]
+    const unbegun = new Set(this.#unbegun)
+    try {
+      return write()
+    } catch (error) {
+      if (!(error instanceof NoValueError || error instanceof SelfReferenceError)) throw error
+      if (error instanceof SelfReferenceError) this.#selfReferences++
+      // What is written and left out, perhaps again and again, is work without a length that is counted.
+      this.#leftOut += this.#rules.size - rules
+      if (this.#leftOut > MAX_LEFT_OUT)
+        throw new SchemaError('', 'the schema has too many parts without a value')
+      shorten(this.#rules, rules)
+      shorten(this.#references, references)
+      this.#depth = depth
+      this.#unbegun = unbegun
+      return null
+    }
+  }
+
+  /** A schema of what stands inside a value. */
+  #visitInside(schema: unknown, path: string): string {
+    const unbegun = this.#unbegun
+    this.#unbegun = new Set()
+    const expression = this.#visit(schema, path)
+    this.#unbegun = unbegun
+    return expression
   }
 
   /** @param schemas of one value; references among them are followed */
@@ -141,33 +220,48 @@ class SchemaConverter {
       }
     }
     const hasBase = Object.keys(base).length > 0
+    const selfReferences = this.#selfReferences
     const alternatives = options.flatMap((option, index) => {
-      if (option === false) return []
       const optionPath = `${at}/${index}`
-      return [this.#visit(hasBase ? this.#mergeAll([base, option], optionPath) : option, optionPath)]
+      const one = this.#attempt(() =>
+        hasBase ? this.#merged([base, option], optionPath) : this.#visit(option, optionPath),
+      )
+      return one === null ? [] : [one]
     })
-    if (alternatives.length === 0) throw new SchemaError(at, 'it allows no value')
+    if (alternatives.length === 0 && this.#selfReferences > selfReferences)
+      throw new SelfReferenceError(at, 'it refers to itself')
+    if (alternatives.length === 0) throw new NoValueError(at, 'it allows no value')
     return this.#rule(alternatives.join(' | '))
   }
 
   #enum(schema: Schema, path: string): string {
     const values = schema['enum']
     if (!Array.isArray(values)) throw new SchemaError(`${path}/enum`, 'it must be an array')
-    const beside = Object.keys(schema).find((keyword) => keyword !== 'enum' && keyword !== 'type')
+    const beside = Object.keys(schema).find(
+      (keyword) => keyword !== 'enum' && keyword !== 'type' && !isIgnored(keyword),
+    )
     if (beside !== undefined && this.#options.isStrict) {
       const problem = `'${beside}' beside 'enum' or 'const' is not supported in a strict schema`
       throw new SchemaError(`${path}/${beside}`, problem)
     }
     const types = schema['type'] === undefined ? null : typesOf(schema['type'])
     const allowed = values.filter((value) => types === null || types.some((type) => isOfType(value, type)))
-    if (allowed.length === 0) throw new SchemaError(`${path}/enum`, 'it allows no value')
+    if (allowed.length === 0) throw new NoValueError(`${path}/enum`, 'it allows no value')
     return this.#rule(allowed.map((value) => literal(JSON.stringify(value))).join(' | '))
   }
 
   #typed(types: readonly string[], schema: Schema, path: string): string {
     const [type] = types
-    if (type === undefined) throw new SchemaError(`${path}/type`, 'it allows no value')
-    if (types.length > 1) return this.#rule(types.map((one) => this.#typed([one], schema, path)).join(' | '))
+    if (type === undefined) throw new NoValueError(`${path}/type`, 'it allows no value')
+    if (types.length > 1) {
+      const write = (one: string) => (): string => this.#typed([one], schema, path)
+      const alternatives = types.map((one) =>
+        this.#options.isStrict ? write(one)() : this.#attempt(write(one)),
+      )
+      const possible = alternatives.filter((alternative) => alternative !== null)
+      if (possible.length === 0) throw new NoValueError(path, 'none of its types allows a value')
+      return this.#rule(possible.join(' | '))
+    }
     switch (type) {
       case 'null':
         return '"null"'
@@ -199,7 +293,7 @@ class SchemaConverter {
     }
     if (least === null && most === null) return this.#json(type)
     const grammar = (type === 'integer' ? integerGrammar : numberGrammar)({ least, most })
-    if (grammar === null) throw new SchemaError(path, 'no number lies between its bounds')
+    if (grammar === null) throw new NoValueError(path, 'no number lies between its bounds')
     return this.#rule(grammar)
   }
 
@@ -208,7 +302,7 @@ class SchemaConverter {
     const { of } = multiples
     try {
       const grammar = multiplesGrammar(multiples, () => this.#newName())
-      if (grammar === null) throw new SchemaError(path, `no multiple of ${of} lies between its bounds`)
+      if (grammar === null) throw new NoValueError(path, `no multiple of ${of} lies between its bounds`)
       for (const [name, body] of grammar.rules) this.#rule(body, name)
       return this.#rule(grammar.expression)
     } catch (error) {
@@ -220,15 +314,16 @@ class SchemaConverter {
 
   #string(schema: Schema, path: string): string {
     const { pattern, format } = schema
-    const [least, most] = [
-      countOf(schema, 'minLength', path) ?? 0,
-      countOf(schema, 'maxLength', path) ?? Infinity,
-    ]
-    if (least > most) throw new SchemaError(`${path}/minLength`, `it is above maxLength, which is ${most}`)
+    const [least, most] = [countOf(schema, 'minLength', path) ?? 0, this.#mostOf(schema, 'maxLength', path)]
+    if (least > most) throw new NoValueError(`${path}/minLength`, `it is above maxLength, which is ${most}`)
     if (pattern !== undefined) return this.#pattern(schema, path)
     if (format !== undefined) {
-      const known = FORMATS.get(format as string)
-      if (known !== undefined) return this.#rule(`"\\"" (${regexToGrammar(known, { isInJson: true })}) "\\""`)
+      const known = formatPatterns(format, [least, most])
+      if (known !== null) {
+        if (known.within === null) this.#refuseLengths(schema, 'format', path)
+        const text = regexToGrammar(known.within ?? known.any, { isInJson: true })
+        return this.#rule(`"\\"" (${text}) "\\""`)
+      }
       if (this.#options.isStrict) {
         throw new SchemaError(
           `${path}/format`,
@@ -244,11 +339,15 @@ class SchemaConverter {
    * A string with so many characters. One after the other, each with all that follows: a repeated rule of one character, escaped or
    * not, would make a mask a hundred times as slow, and long ones have no escaped characters.
    */
-  #ofLength(least: number, most: number): string {
+  #ofLength(least: number, bound: number): string {
+    const most = bound > MAX_BOUND_CHARACTERS && !this.#options.isStrict ? Infinity : bound
     this.#json('escaped')
     const counted = most === Infinity ? least : most
     const end = most === Infinity ? STRING_REST : '"\\""'
-    if (counted > MAX_COUNTED_CHARACTERS) return this.#rule(`"\\"" ${repeat(PLAIN, least, counted)} ${end}`)
+    if (counted > MAX_COUNTED_CHARACTERS) {
+      const rest = most === Infinity ? end : this.#upTo(most - least)
+      return this.#rule(`"\\"" ${repeat(PLAIN, least, least)} ${rest}`)
+    }
     let rest = end
     for (let length = counted - 1; length >= 0; length--) {
       const next = this.#rule(rest)
@@ -257,18 +356,22 @@ class SchemaConverter {
     return this.#rule(`"\\"" ${this.#rule(rest)}`)
   }
 
+  /** At most so many characters and the end: whole blocks, then what is left, so that a text is read in one way alone. */
+  #upTo(most: number): string {
+    const block = this.#rule(`${PLAIN}{${BLOCK_CHARACTERS}}`)
+    const tail = this.#rule(`${repeat(PLAIN, 0, BLOCK_CHARACTERS - 1)} "\\""`)
+    let rest = this.#rule(`${repeat(PLAIN, 0, most % BLOCK_CHARACTERS)} "\\""`)
+    for (let length = BLOCK_CHARACTERS; length <= most; length += BLOCK_CHARACTERS)
+      rest = this.#rule(`${block} ${rest} | ${tail}`)
+    return rest
+  }
+
   /**
    * A format beside it is an annotation: schema libraries write the pattern of the format there, their own wording of it. A pattern
    * that no grammar can have, with the lookaheads of Pydantic's decimals, is ignored where the schema is not strict.
    */
   #pattern({ pattern, ...others }: Schema, path: string): string {
-    const beside = ['minLength', 'maxLength'].find((keyword) => others[keyword] !== undefined)
-    if (beside !== undefined && this.#options.isStrict) {
-      throw new SchemaError(
-        `${path}/${beside}`,
-        `'${beside}' beside 'pattern' is not supported in a strict schema`,
-      )
-    }
+    this.#refuseLengths(others, 'pattern', path)
     if (typeof pattern !== 'string') throw new SchemaError(`${path}/pattern`, 'it must be a string')
     try {
       return this.#rule(`"\\"" (${regexToGrammar(pattern, { isInJson: true })}) "\\""`)
@@ -279,6 +382,21 @@ class SchemaConverter {
     }
   }
 
+  /** @throws SchemaError in a strict schema, for a length that is not kept to beside that keyword */
+  #refuseLengths(schema: Schema, keyword: 'format' | 'pattern', path: string): void {
+    const length = ['minLength', 'maxLength'].find((one) => schema[one] !== undefined)
+    if (length === undefined || !this.#options.isStrict) return
+    const problem = `'${length}' beside '${keyword}' is not supported in a strict schema`
+    throw new SchemaError(`${path}/${length}`, problem)
+  }
+
+  /** An upper bound of a count: one too high to be written is none where the schema is not strict. */
+  #mostOf(schema: Schema, keyword: 'maxLength' | 'maxItems', path: string): number {
+    const isUnwritable = Number.isInteger(schema[keyword]) && Number(schema[keyword]) > MAX_COUNT
+    if (isUnwritable && !this.#options.isStrict) return Infinity
+    return countOf(schema, keyword, path) ?? Infinity
+  }
+
   #array(schema: Schema, path: string): string {
     const ws = this.#json('ws')
     const prefix = schemasOf(
@@ -287,18 +405,15 @@ class SchemaConverter {
       0,
     )
     const rest = Array.isArray(schema['items']) ? false : (schema['items'] ?? prefix.length === 0)
-    const [least, given] = [
-      countOf(schema, 'minItems', path) ?? 0,
-      countOf(schema, 'maxItems', path) ?? Infinity,
-    ]
+    const [least, given] = [countOf(schema, 'minItems', path) ?? 0, this.#mostOf(schema, 'maxItems', path)]
     const most = rest === false ? Math.min(given, prefix.length) : given
     if (least > most)
-      throw new SchemaError(`${path}/minItems`, `it is above the ${most} items that the array may have`)
+      throw new NoValueError(`${path}/minItems`, `it is above the ${most} items that the array may have`)
     if (most === 0) return `"[" ${ws} "]"`
     const fixed = prefix
       .slice(0, most)
-      .map((item, index) => this.#rule(this.#visit(item, `${path}/prefixItems/${index}`)))
-    const item = most > fixed.length ? this.#rule(this.#visit(rest, `${path}/items`)) : null
+      .map((item, index) => this.#rule(this.#visitInside(item, `${path}/prefixItems/${index}`)))
+    const item = most > fixed.length ? this.#rule(this.#visitInside(rest, `${path}/items`)) : null
     const comma = this.#json('comma')
     // From the last to the first: behind each optional item stand those after it.
     let tail =
@@ -324,26 +439,34 @@ class SchemaConverter {
     if (!Array.isArray(required)) throw new SchemaError(`${path}/required`, 'it must be an array')
     const named = Object.keys(properties)
     const unnamed = required.map(String).filter((name) => !Object.hasOwn(properties, name))
-    const others = schema['additionalProperties'] ?? named.length === 0
-    if (others === false && unnamed.length > 0) {
-      throw new SchemaError(`${path}/required`, `${JSON.stringify(unnamed[0])} is not among the properties`)
+    const given = othersOf(schema)
+    const others = given ?? named.length === 0
+    if (given === false && unnamed.length > 0) {
+      throw new NoValueError(`${path}/required`, `${JSON.stringify(unnamed[0])} is not among the properties`)
     }
     if (named.length === 0 && unnamed.length === 0 && others === true) return this.#json('object')
     const ws = this.#json('ws')
     const [comma, colon] = [this.#json('comma'), this.#json('colon')]
     const member = (key: string, value: string): string => this.#rule(`${key} ${colon} ${value}`)
-    const members = [...named, ...unnamed].map((name) => {
-      const value = Object.hasOwn(properties, name)
-        ? this.#visit(properties[name], `${path}/properties/${escapePointer(name)}`)
-        : this.#visit(others, `${path}/additionalProperties`)
-      return { member: member(literal(JSON.stringify(name)), value), isRequired: required.includes(name) }
+    const members = [...named, ...unnamed].flatMap((name) => {
+      const isRequired = required.includes(name)
+      const isNamed = Object.hasOwn(properties, name)
+      const write = (): string =>
+        isNamed
+          ? this.#visitInside(properties[name], `${path}/properties/${escapePointer(name)}`)
+          : this.#visitInside(given ?? true, `${path}/additionalProperties`)
+      // What may be left out is, where it has no value; a strict schema is told of that, unless it says so itself.
+      const mayBeLeftOut = !isRequired && (!this.#options.isStrict || properties[name] === false)
+      const value = mayBeLeftOut ? this.#attempt(write) : write()
+      if (value === null) return []
+      return [{ member: member(literal(JSON.stringify(name)), value), isRequired }]
     })
     const other =
       others === false
         ? null
         : member(
             keyNotAmong([...named, ...unnamed], (body) => this.#rule(body)),
-            this.#visit(others, `${path}/additionalProperties`),
+            this.#visitInside(others, `${path}/additionalProperties`),
           )
     return this.#rule(writeObject({ members, other, ws, comma }, (body) => this.#rule(body)))
   }
@@ -371,6 +494,12 @@ function schemasOf(given: unknown, path: string, least = 1): readonly unknown[] 
   throw new SchemaError(path, 'it must be an array of schemas')
 }
 
+/** Deletes what was added since the map had this size. */
+function shorten(map: Map<string, string>, size: number): void {
+  if (map.size === size) return
+  for (const key of [...map.keys()].slice(size)) map.delete(key)
+}
+
 function countOf(schema: Schema, keyword: string, path: string): number | null {
   const given = schema[keyword]
   if (given === undefined) return null
@@ -396,12 +525,16 @@ function tightest(bounds: readonly (Bound | null)[], inwards: 1 | -1): Bound | n
   return given.toSorted(tighter)[0] ?? null
 }
 
+/** Of JavaScript's, with flags and names as other languages write them. */
 function isRegularExpression(pattern: string): boolean {
-  try {
-    return new RegExp(pattern, 'u') instanceof RegExp
-  } catch {
-    return false
-  }
+  const written = pattern.replace(/^\(\?[a-zA-Z]+\)/, '').replaceAll('(?P<', '(?<')
+  return ['u', ''].some((flags) => {
+    try {
+      return new RegExp(written, flags) instanceof RegExp
+    } catch {
+      return false
+    }
+  })
 }
 
 function isOfType(value: unknown, type: string): boolean {

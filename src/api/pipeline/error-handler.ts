@@ -3,6 +3,7 @@
  * message goes out; at 500 the text is fixed and the cause goes to the log with the request id.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { RequestContext } from './request-context.ts'
 import { type ErrorCode, ServiceError, toServiceError } from '../../core/errors.ts'
 import { type Log, logCause } from '../../telemetry/log.ts'
 import { type AnyErrorShape, errorShapeOf, renderError } from '../../net/render-error.ts'
@@ -49,6 +50,9 @@ const CLOSING_CODES: ReadonlySet<ErrorCode> = new Set([
 export function sendError(thrown: unknown, { request, reply, log }: ErrorContext): void {
   const error = toRequestError(thrown, request)
   logCause(error, request.id, log)
+  // Refused before its handler ran, which would give its permit back; the client may ask again as soon as it has read this.
+  const { context } = request as { readonly context?: RequestContext }
+  if (context?.isHandled === false) context.releasePermit()
   const { status, headers, body } = renderError(error, { requestId: request.id, shape: shapeFor(request) })
   if (CLOSING_CODES.has(error.code)) reply.header('connection', 'close')
   // Fastify closes the connection after every body that is refused; with the rest still on the way its sender would lose

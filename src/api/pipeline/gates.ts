@@ -242,6 +242,7 @@ function recordWork(handler: RouteHandlerMethod): RouteHandlerMethod {
     const { context } = request
     const answering: unknown = handler.call(this, request, reply)
     context.work = answering
+    context.isHandled = true
     // In front of what Fastify attaches, which sends the answer.
     if (answering instanceof Promise) answering.then(context.releasePermit, context.releasePermit)
     return answering

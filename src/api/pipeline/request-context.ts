@@ -47,8 +47,10 @@ export class RequestContext implements GenerationContext {
   brokenRule: string | null = null
   /** Set by the gate on routes that require a key; null before it, and on other routes. */
   optionalCredential: Credential | null = null
-  /** What the handler of a generation gave, a promise of its end; null before it runs. */
+  /** What reads the body, and then what the handler of a generation gave: a promise of its end. Null before. */
   work: unknown = null
+  /** Whether the handler of a generation has begun, which gives its permit back. */
+  isHandled = false
   /** Set by the gate of limits; null where the request holds no permit. */
   permit: { readonly release: () => void } | null = null
   #signal: AbortSignal | null = null

@@ -1,5 +1,5 @@
 /** Generation requests at once: a place is held from admission to the last byte, or until the client leaves and its work ends. */
-import { Agent, request as httpRequest } from 'node:http'
+import { Agent, request as httpRequest, type ServerResponse } from 'node:http'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ServiceError } from '../../../src/core/errors.ts'
 import type { EngineRequest } from '../../../src/protocol/engine.ts'
@@ -138,6 +138,35 @@ describe.each(REQUESTS)('POST %s %j', (url, body) => {
     }
     world.shared.checkIntegrity()
   })
+})
+
+it.each([
+  ['a field that is wrong', '{"prompt":"a","temperature":99}'],
+  ['what is no JSON', '{"prompt":'],
+])('is given back before the answer to %s leaves: the client may ask again at once', async (_, body) => {
+  const world = await createAccountsApp()
+  const { key } = await world.register()
+  const order: string[] = []
+  const { requests } = world.shared
+  const { release } = requests
+  requests.release = (permitId) => {
+    order.push('given back')
+    release.call(requests, permitId)
+  }
+  const port = await world.listen()
+  world.app.server.prependListener('request', (_request, response: ServerResponse) => {
+    const { writeHead } = response
+    response.writeHead = ((...head: Parameters<typeof writeHead>) => {
+      order.push('answered')
+      return writeHead.apply(response, head)
+    }) as typeof writeHead
+  })
+
+  const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+  const answer = await fetch(`http://127.0.0.1:${port}/v1/generate`, { method: 'POST', headers, body })
+
+  expect(answer.status).toBe(400)
+  expect(order).toEqual(['given back', 'answered'])
 })
 
 it('the place of a client that left is taken until the engine has ended its work', async () => {

@@ -350,7 +350,11 @@ describe('a batch as a block', () => {
     const { asked, script } = createScript([new ServiceError('engine_failed')])
     const { generation, usage } = await openGeneration(script, options)
 
-    expect(outcomes(await generation.fold())).toEqual(['a', 'engine_failed', 'a', 'a'])
+    const sequences = await generation.fold()
+    expect(outcomes(sequences)).toEqual(['a', 'engine_failed', 'a', 'a'])
+    // As they were billed.
+    expect(sequences.map(({ tokenIds }) => tokenIds.length)).toEqual([1, 1, 1, 1])
+    expect(sequences[1]?.promptTokens).toBe(sequences[0]?.promptTokens)
     expect(asked).toEqual([
       ['1', '2', '3', '4'],
       ['3', '4'],

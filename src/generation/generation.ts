@@ -74,6 +74,12 @@ type OnGenerationEvents = OnEvents<GenerationEvent>
 
 export type GeneratedSequence = FoldedSequence<ServiceError>
 
+/** Of a prompt of a batch; the failure is what kept the engine from ending it. */
+interface BatchOutcome {
+  readonly sequence: GeneratedSequence
+  readonly failure: ServiceError | null
+}
+
 interface OpenedGeneration {
   readonly deps: GenerationDeps
   readonly context: GenerationContext
@@ -302,15 +308,17 @@ export class Generation implements Disposable {
     const isSeparate = input.batch === 'separate'
     const results = await (isSeparate ? this.#foldSeparately(accepted) : this.#foldBatch(accepted))
     const next = results.values()
-    const outcomes = prompts.map((prompt, index) => {
+    const outcomes = prompts.map((prompt, index): BatchOutcome => {
       if (isAccepted(prompt)) return next.next().value ?? missing()
-      return prompt instanceof ServiceError ? prompt : this.#endOversized(prompt, index)
+      return prompt instanceof ServiceError
+        ? { sequence: failedSequence(prompt), failure: prompt }
+        : { sequence: this.#endOversized(prompt, index), failure: null }
     })
-    throwIfAllFailed(outcomes)
-    return outcomes.map((outcome, index) => {
-      if (!(outcome instanceof ServiceError)) return withFieldName(outcome, input.prompts[index])
-      logCause(outcome, context.requestId, deps.log)
-      return failedSequence(outcome)
+    throwIfAllFailed(outcomes.map(({ failure }) => failure))
+    return outcomes.map(({ sequence, failure }, index) => {
+      if (failure === null) return withFieldName(sequence, input.prompts[index])
+      logCause(failure, context.requestId, deps.log)
+      return sequence
     })
   }
 
@@ -330,9 +338,9 @@ export class Generation implements Disposable {
   }
 
   /** A block of which nothing is lost where its engine dies: what has ended stays, and what had not begun is run again. */
-  async #foldBatch(prompts: readonly Prompt[]): Promise<readonly (GeneratedSequence | ServiceError)[]> {
+  async #foldBatch(prompts: readonly Prompt[]): Promise<readonly BatchOutcome[]> {
     const { requestId, signal } = this.#opened.context
-    const results: (GeneratedSequence | ServiceError)[] = []
+    const results: BatchOutcome[] = []
     let left = prompts.map((prompt, index) => ({ prompt, index }))
     while (left.length > 0) {
       const folds = left.map(() => new SequenceFold<ServiceError>())
@@ -349,8 +357,8 @@ export class Generation implements Disposable {
         !fold.hasBegun && failure?.code === 'engine_failed' && folds.some(({ hasBegun }) => hasBegun)
       for (const [at, fold] of folds.entries()) {
         const { index } = left[at] ?? missing()
-        if (fold.hasEnded) results[index] = fold.finish()
-        else if (!isAgain(fold)) results[index] = failure ?? missing()
+        if (fold.hasEnded) results[index] = { sequence: fold.finish(), failure: null }
+        else if (!isAgain(fold)) results[index] = brokenOff(fold, failure ?? missing())
       }
       left = left.filter((_, at) => isAgain(folds[at] ?? missing()))
     }
@@ -358,14 +366,15 @@ export class Generation implements Disposable {
   }
 
   /** Each prompt as a block of its own, so that a failure of one concerns no other. */
-  async #foldSeparately(prompts: readonly Prompt[]): Promise<readonly (GeneratedSequence | ServiceError)[]> {
+  async #foldSeparately(prompts: readonly Prompt[]): Promise<readonly BatchOutcome[]> {
     const { requestId, signal } = this.#opened.context
-    const foldOne = async (prompt: Prompt): Promise<GeneratedSequence | ServiceError> => {
+    const foldOne = async (prompt: Prompt): Promise<BatchOutcome> => {
+      const fold = new SequenceFold<ServiceError>()
       try {
-        const [sequence] = await this.#foldBlock([prompt])
-        return sequence ?? missing()
+        await this.#runInto([fold], [prompt])
+        return { sequence: fold.finish(), failure: null }
       } catch (thrown) {
-        return toServiceError(thrown, requestId)
+        return brokenOff(fold, toServiceError(thrown, requestId))
       }
     }
     const results = await Promise.all(prompts.map(foldOne))
@@ -446,6 +455,11 @@ function withFieldName(sequence: GeneratedSequence, prompt: InputPrompt | undefi
   const { error } = sequence
   const isAboutPrompt = error?.code === 'context_length_exceeded' || error?.code === 'prompt_empty'
   return isAboutPrompt && prompt ? { ...sequence, error: withPromptName(error, prompt.name) } : sequence
+}
+
+/** One that its engine did not end. */
+function brokenOff(fold: SequenceFold<ServiceError>, failure: ServiceError): BatchOutcome {
+  return { sequence: fold.fail(failure), failure }
 }
 
 function isTextEvent(event: AnswerEvent): event is EngineEvent {

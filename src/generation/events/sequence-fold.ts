@@ -117,6 +117,15 @@ export class SequenceFold<Failure = SequenceError> {
     }
   }
 
+  /** What had come of a sequence that ends with its engine: its text is dropped, its tokens were computed. */
+  fail(error: Failure): FoldedSequence<Failure> {
+    this.#parts.length = 0
+    this.#toolCalls.length = 0
+    this.#logprobs.length = 0
+    this.#end = { finishReason: 'error', stopString: null, error }
+    return this.finish()
+  }
+
   /** @throws InvariantError unless the sequence has ended. */
   finish(): FoldedSequence<Failure> {
     if (this.#end === null) throw new InvariantError('The sequence never ended.')

@@ -32,6 +32,7 @@ export interface RequestPhases {
 export class RequestTimeline {
   readonly #clock: Clock
   readonly #receivedMs: number
+  #endedMs: number | null = null
   #model: string | null = null
   #promptTokens = 0
   #completionTokens = 0
@@ -104,8 +105,14 @@ export class RequestTimeline {
     return this.#drafts
   }
 
+  /** Until now, or until its end. */
   elapsedMs(): number {
-    return this.#clock.nowMs() - this.#receivedMs
+    return (this.#endedMs ?? this.#clock.nowMs()) - this.#receivedMs
+  }
+
+  /** Its answer has been written, or its client has left; what was counted of it may still come. */
+  end(): void {
+    this.#endedMs ??= this.#clock.nowMs()
   }
 
   /** Null for a request that never reached a model. */

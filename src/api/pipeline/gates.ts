@@ -73,7 +73,16 @@ export function registerPipeline(app: FastifyInstance, deps: PipelineDeps): void
   app.addHook('onRequest', async (request, reply) => {
     const context = new RequestContext(deps, request, reply)
     request.context = context
-    reply.raw.once('close', () => recordEnd(context, { ...deps, log: requestLog }))
+    reply.raw.once('close', () => {
+      context.timeline.end()
+      // As in `client-presence.ts`: was the answer written before the connection closed?
+      const hasLeft = !reply.raw.writableEnded
+      const status = hasLeft ? CLIENT_GONE_STATUS : reply.raw.statusCode
+      const record = (): void => recordEnd(context, status, { ...deps, log: requestLog })
+      // What is billed of a generation whose client has left is known when its work has ended.
+      if (hasLeft && context.isHandled) void Promise.allSettled([context.work]).then(record)
+      else record()
+    })
     for (const gate of GATES) {
       const result = gate(deps, context)
       // Most gates are synchronous; awaiting them would cost a turn of the event loop.
@@ -89,13 +98,12 @@ export function registerPipeline(app: FastifyInstance, deps: PipelineDeps): void
 /** One line in the log, never with text: no prompts, outputs, keys or addresses. */
 function recordEnd(
   context: RequestContext,
+  status: number,
   { clock, log, metrics, recentErrors }: Pick<AppDeps, 'clock' | 'log' | 'metrics' | 'recentErrors'>,
 ): void {
-  const { request, reply, routePath: route, optionalCredential, brokenRule, adminTarget, timeline } = context
+  const { request, routePath: route, optionalCredential, brokenRule, adminTarget, timeline } = context
   const { method } = request
   const { route: routeOptions } = context
-  // As in `client-presence.ts`: was the answer written before the connection closed?
-  const status = reply.raw.writableEnded ? reply.raw.statusCode : CLIENT_GONE_STATUS
   const code = errorCodeOf(context)
   // Asked for every few seconds, by machines.
   const isQuiet = isRoutine(routeOptions) && status !== 401 && status !== 429

@@ -63,6 +63,22 @@ describe.each([
 })
 
 describe('a client that leaves', () => {
+  it('has the tokens in its line of the log that its engine counts when it ends', async () => {
+    const { engine, started } = createObservedEngine(async function* (_, signal) {
+      await untilAborted(signal).catch(() => {})
+      yield sequenceStart(0, 9)
+      signal.throwIfAborted()
+    })
+    const { listen, logLines, usage } = createTestApp({ engine })
+    const socket = await openSocket(await listen())
+    socket.write(postBytes('/v1/generate', { prompt: 'a' }, KEY))
+    await started.reaches(1)
+    socket.destroy()
+
+    await expect.poll(() => logLines).toMatchObject([{ status: 499, promptTokens: 9, completionTokens: 0 }])
+    expect(usage).toMatchObject([{ status: 499, tokensIn: 9 }])
+  })
+
   it('aborts a request that waited behind another on its connection', async () => {
     const { engine, started, aborted } = createObservedEngine(hang)
     const socket = await openSocket(await createTestApp({ engine }).listen())

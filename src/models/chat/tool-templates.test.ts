@@ -505,7 +505,12 @@ describe('reasoning that the prompt opens with a control token', () => {
 
     expect(plan.constraint).toMatchObject({ shownSpecialTexts: ['[THINK]', '[/THINK]'] })
     expect(JSON.parse(plan.constraint?.kind === 'structural-tag' ? plan.constraint.tag : '')).toMatchObject({
-      format: { elements: [{ content: { type: 'any_text' }, end: '[/THINK]' }, { type: 'or' }] },
+      format: {
+        elements: [
+          { content: { type: 'any_text' }, end: '[/THINK]' },
+          { type: 'regex', pattern: 'yes' },
+        ],
+      },
     })
   })
 })

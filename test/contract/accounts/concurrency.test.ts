@@ -148,17 +148,17 @@ it.each([
   const { key } = await world.register()
   const order: string[] = []
   const { requests } = world.shared
-  const { release } = requests
+  const release = requests.release.bind(requests)
   requests.release = (permitId) => {
     order.push('given back')
-    release.call(requests, permitId)
+    release(permitId)
   }
   const port = await world.listen()
   world.app.server.prependListener('request', (_request, response: ServerResponse) => {
-    const { writeHead } = response
+    const writeHead = response.writeHead.bind(response)
     response.writeHead = ((...head: Parameters<typeof writeHead>) => {
       order.push('answered')
-      return writeHead.apply(response, head)
+      return writeHead(...head)
     }) as typeof writeHead
   })
 

@@ -1,4 +1,5 @@
 /** When usage is recorded: before an answer is complete, and at once when its client leaves. And when it cannot be. */
+import type { Socket } from 'node:net'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/core/errors.ts'
 import type { UsageEntry } from '../../../src/usage/usage-recorder.ts'
@@ -221,18 +222,20 @@ describe('a client that leaves', () => {
 
   it('while its row is being written leaves that one row', async () => {
     const { usageRecorder, recorded, recording, commit } = createSlowRecorder()
-    const { listen, logLines } = createTestApp({ usageRecorder })
+    const { app, listen, logLines } = createTestApp({ usageRecorder })
+    const left = new Promise((resolve) => {
+      app.server.once('connection', (connection: Socket) => connection.once('close', resolve))
+    })
     const socket = await openSocket(await listen())
 
     socket.write(postBytes('/v1/generate', { prompt: 'a' }, KEY))
     await recording
     socket.destroy()
-    await expect.poll(() => logLines).toHaveLength(1)
+    await left
     commit()
-    await turns(20)
 
+    await expect.poll(() => logLines).toMatchObject([{ msg: 'request', status: 499 }])
     expect(recorded).toMatchObject([{ status: 200, tokensOut: 1 }])
-    expect(logLines).toMatchObject([{ msg: 'request', status: 499 }])
   })
 
   it('before its body is complete has used nothing', async () => {

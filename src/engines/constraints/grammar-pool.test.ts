@@ -247,19 +247,19 @@ describe('a compilation', () => {
 
   it.each<[string, readonly Constraint[]]>([
     ['of its own', [YES_NO, { kind: 'choice', choices: ['x'] }]],
-    ['that the other waits for too', [costly(5)]],
+    ['that the other waits for too', [costly(11)]],
   ])('does not wait for the many of another account: %s', async (_, constraints) => {
     const own = await openPool()
     const done: number[] = []
-    const many = Array.from({ length: 6 }, async (_unused, index) => {
+    const many = Array.from({ length: 12 }, async (_unused, index) => {
       await own.prepare(costly(index), 1, 'a').compiled
       done.push(index)
     })
     await Promise.all(constraints.map((constraint) => own.prepare(constraint, 1, 'b').compiled))
-    const doneBefore = [...done]
+    const doneBefore = done.length
     await Promise.all(many)
-    // Two had been begun; beside, a third may be compiled, and a fourth where a busy machine holds the other thread up.
-    expect(doneBefore).not.toContain(4)
+    // In the order in which they came, nine would be: all but the two that the other threads compile still, and it.
+    expect(doneBefore).toBeLessThan(9)
   })
 
   it('is done once for many', async () => {

@@ -6,9 +6,9 @@
  * Invariant: what a strict schema's grammar allows is valid; of another schema, but for the keywords of `IGNORED`.
  */
 import { isDeepStrictEqual } from 'node:util'
+import { countOf, mostOf } from './counts.ts'
 import { literal, repeat } from './ebnf.ts'
-import { formatPatterns } from './formats.ts'
-import { addJsonRule, PLAIN, STRING_REST, writeRules } from './json-rules.ts'
+import { addJsonRule, writeRules } from './json-rules.ts'
 import {
   assertionsOf,
   ignoredKeyword,
@@ -23,23 +23,17 @@ import { type Multiples, multiplesGrammar } from './multiples-grammar.ts'
 import { type Bound, integerGrammar, numberGrammar } from './number-grammar.ts'
 import { keyNotAmong, writeObject } from './object-grammar.ts'
 import { areDisjoint } from './disjoint.ts'
-import { regexToGrammar } from './regex-grammar.ts'
 import { resolvePointer } from './schema-pointer.ts'
 import { NoValueError, SchemaError, SelfReferenceError } from './schema-error.ts'
+import { type RuleWriter, stringGrammar } from './string-grammar.ts'
 import { StructuralIds } from './structural-ids.ts'
 
 export { jsonObjectGrammar } from './json-rules.ts'
 
 const MAX_DEPTH = 256
 const MAX_GRAMMAR_LENGTH = 2 * 1024 * 1024
-const MAX_COUNT = 100_000
 /** Rules that are written and left out again, as their schema turns out to allow no value. */
 const MAX_LEFT_OUT = 10_000
-/** Each character up to a bound of length has a rule, and each takes milliseconds to compile. */
-const MAX_COUNTED_CHARACTERS = 128
-const BLOCK_CHARACTERS = 32
-/** More take seconds to compile. Where the schema is not strict, a longer bound is none. */
-const MAX_BOUND_CHARACTERS = 2500
 
 export interface SchemaOptions {
   /** Whether keywords that are not kept to are refused. */
@@ -62,6 +56,7 @@ class SchemaConverter {
   /** Rules being written that a value has not begun in: one of them would be a rule that begins with itself. */
   #unbegun = new Set<string>(['root'])
   readonly #ids = new StructuralIds()
+  readonly #writer: RuleWriter = { add: (body) => this.#rule(body), json: (name) => this.#json(name) }
   #length = 0
   #leftOut = 0
   #selfReferences = 0
@@ -271,7 +266,7 @@ class SchemaConverter {
       case 'number':
         return this.#number(type, schema, path)
       case 'string':
-        return this.#string(schema, path)
+        return stringGrammar(schema, { path, isStrict: this.#options.isStrict }, this.#writer)
       case 'array':
         return this.#rule(this.#array(schema, path))
       case 'object':
@@ -312,91 +307,6 @@ class SchemaConverter {
     }
   }
 
-  #string(schema: Schema, path: string): string {
-    const { pattern, format } = schema
-    const [least, most] = [countOf(schema, 'minLength', path) ?? 0, this.#mostOf(schema, 'maxLength', path)]
-    if (least > most) throw new NoValueError(`${path}/minLength`, `it is above maxLength, which is ${most}`)
-    if (pattern !== undefined) return this.#pattern(schema, path)
-    if (format !== undefined) {
-      const known = formatPatterns(format, [least, most])
-      if (known !== null) {
-        if (known.within === null) this.#refuseLengths(schema, 'format', path)
-        const text = regexToGrammar(known.within ?? known.any, { isInJson: true })
-        return this.#rule(`"\\"" (${text}) "\\""`)
-      }
-      if (this.#options.isStrict) {
-        throw new SchemaError(
-          `${path}/format`,
-          `the format ${JSON.stringify(format)} is not supported in a strict schema`,
-        )
-      }
-    }
-    if (least === 0 && most === Infinity) return this.#json('string')
-    return this.#ofLength(least, most)
-  }
-
-  /**
-   * A string with so many characters. One after the other, each with all that follows: a repeated rule of one character, escaped or
-   * not, would make a mask a hundred times as slow, and long ones have no escaped characters.
-   */
-  #ofLength(least: number, bound: number): string {
-    const most = bound > MAX_BOUND_CHARACTERS && !this.#options.isStrict ? Infinity : bound
-    this.#json('escaped')
-    const counted = most === Infinity ? least : most
-    const end = most === Infinity ? STRING_REST : '"\\""'
-    if (counted > MAX_COUNTED_CHARACTERS) {
-      const rest = most === Infinity ? end : this.#upTo(most - least)
-      return this.#rule(`"\\"" ${repeat(PLAIN, least, least)} ${rest}`)
-    }
-    let rest = end
-    for (let length = counted - 1; length >= 0; length--) {
-      const next = this.#rule(rest)
-      rest = `${length < least ? '' : `${end} | `}${PLAIN} ${next} | escaped ${next}`
-    }
-    return this.#rule(`"\\"" ${this.#rule(rest)}`)
-  }
-
-  /** At most so many characters and the end: whole blocks, then what is left, so that a text is read in one way alone. */
-  #upTo(most: number): string {
-    const block = this.#rule(`${PLAIN}{${BLOCK_CHARACTERS}}`)
-    const tail = this.#rule(`${repeat(PLAIN, 0, BLOCK_CHARACTERS - 1)} "\\""`)
-    let rest = this.#rule(`${repeat(PLAIN, 0, most % BLOCK_CHARACTERS)} "\\""`)
-    for (let length = BLOCK_CHARACTERS; length <= most; length += BLOCK_CHARACTERS)
-      rest = this.#rule(`${block} ${rest} | ${tail}`)
-    return rest
-  }
-
-  /**
-   * A format beside it is an annotation: schema libraries write the pattern of the format there, their own wording of it. A pattern
-   * that no grammar can have, with the lookaheads of Pydantic's decimals, is ignored where the schema is not strict.
-   */
-  #pattern({ pattern, ...others }: Schema, path: string): string {
-    this.#refuseLengths(others, 'pattern', path)
-    if (typeof pattern !== 'string') throw new SchemaError(`${path}/pattern`, 'it must be a string')
-    try {
-      return this.#rule(`"\\"" (${regexToGrammar(pattern, { isInJson: true })}) "\\""`)
-    } catch (error) {
-      if (!(error instanceof SchemaError)) throw error
-      if (this.#options.isStrict || !isRegularExpression(pattern)) throw error.inside(`${path}/pattern`)
-      return this.#string(others, path)
-    }
-  }
-
-  /** @throws SchemaError in a strict schema, for a length that is not kept to beside that keyword */
-  #refuseLengths(schema: Schema, keyword: 'format' | 'pattern', path: string): void {
-    const length = ['minLength', 'maxLength'].find((one) => schema[one] !== undefined)
-    if (length === undefined || !this.#options.isStrict) return
-    const problem = `'${length}' beside '${keyword}' is not supported in a strict schema`
-    throw new SchemaError(`${path}/${length}`, problem)
-  }
-
-  /** An upper bound of a count: one too high to be written is none where the schema is not strict. */
-  #mostOf(schema: Schema, keyword: 'maxLength' | 'maxItems', path: string): number {
-    const isUnwritable = Number.isInteger(schema[keyword]) && Number(schema[keyword]) > MAX_COUNT
-    if (isUnwritable && !this.#options.isStrict) return Infinity
-    return countOf(schema, keyword, path) ?? Infinity
-  }
-
   #array(schema: Schema, path: string): string {
     const ws = this.#json('ws')
     const prefix = schemasOf(
@@ -405,7 +315,8 @@ class SchemaConverter {
       0,
     )
     const rest = Array.isArray(schema['items']) ? false : (schema['items'] ?? prefix.length === 0)
-    const [least, given] = [countOf(schema, 'minItems', path) ?? 0, this.#mostOf(schema, 'maxItems', path)]
+    const least = countOf(schema, 'minItems', path) ?? 0
+    const given = mostOf(schema, 'maxItems', { path, isStrict: this.#options.isStrict })
     const most = rest === false ? Math.min(given, prefix.length) : given
     if (least > most)
       throw new NoValueError(`${path}/minItems`, `it is above the ${most} items that the array may have`)
@@ -500,14 +411,6 @@ function shorten(map: Map<string, string>, size: number): void {
   for (const key of [...map.keys()].slice(size)) map.delete(key)
 }
 
-function countOf(schema: Schema, keyword: string, path: string): number | null {
-  const given = schema[keyword]
-  if (given === undefined) return null
-  if (Number.isSafeInteger(given) && (given as number) >= 0 && (given as number) <= MAX_COUNT)
-    return given as number
-  throw new SchemaError(`${path}/${keyword}`, `it must be an integer from 0 to ${MAX_COUNT}`)
-}
-
 function boundOf(schema: Schema, keyword: string, path: string): Bound | null {
   const value = schema[keyword]
   if (value === undefined) return null
@@ -523,18 +426,6 @@ function tightest(bounds: readonly (Bound | null)[], inwards: 1 | -1): Bound | n
   const tighter = (a: Bound, b: Bound): number =>
     inwards * (b.value - a.value) || Number(b.isExclusive) - Number(a.isExclusive)
   return given.toSorted(tighter)[0] ?? null
-}
-
-/** Of JavaScript's, with flags and names as other languages write them. */
-function isRegularExpression(pattern: string): boolean {
-  const written = pattern.replace(/^\(\?[a-zA-Z]+\)/, '').replaceAll('(?P<', '(?<')
-  return ['u', ''].some((flags) => {
-    try {
-      return new RegExp(written, flags) instanceof RegExp
-    } catch {
-      return false
-    }
-  })
 }
 
 function isOfType(value: unknown, type: string): boolean {

@@ -1,0 +1,28 @@
+/** Lengths and numbers of items, as the keywords of a schema bound them. */
+import type { Schema } from './keywords.ts'
+import { SchemaError } from './schema-error.ts'
+
+const MAX_COUNT = 100_000
+
+/** Where a schema stands, and how its keywords are taken. */
+export interface Place {
+  readonly path: string
+  /** Whether keywords that are not kept to are refused. */
+  readonly isStrict: boolean
+}
+
+/** Null where nothing is said of it. @throws SchemaError */
+export function countOf(schema: Schema, keyword: string, path: string): number | null {
+  const given = schema[keyword]
+  if (given === undefined) return null
+  if (Number.isSafeInteger(given) && (given as number) >= 0 && (given as number) <= MAX_COUNT)
+    return given as number
+  throw new SchemaError(`${path}/${keyword}`, `it must be an integer from 0 to ${MAX_COUNT}`)
+}
+
+/** An upper bound: one too high to be written is none where the schema is not strict. @throws SchemaError */
+export function mostOf(schema: Schema, keyword: 'maxLength' | 'maxItems', place: Place): number {
+  const isUnwritable = Number.isInteger(schema[keyword]) && Number(schema[keyword]) > MAX_COUNT
+  if (isUnwritable && !place.isStrict) return Infinity
+  return countOf(schema, keyword, place.path) ?? Infinity
+}

@@ -2,8 +2,8 @@
  * llama.cpp's grammars as XGrammar reads them. Its dialect is the same, but it has no `.` for any character, and its classes look at
  * ASCII only.
  */
-import { characterSet } from './schema/character-class.ts'
-import { complement, type Ranges, single, union } from './schema/character-ranges.ts'
+import { characterSet } from './schema/strings/character-class.ts'
+import { complement, type Ranges, single, union } from './schema/strings/character-ranges.ts'
 import { SchemaError } from './schema/schema-error.ts'
 
 /** Strings, classes, comments and names, which may hold dots of their own; or a dot. */

@@ -2,7 +2,7 @@
 import type { Constraint } from '../../protocol/constraint.ts'
 import { fromGbnf } from './gbnf.ts'
 import { literal } from './schema/ebnf.ts'
-import { regexToGrammar } from './schema/regex-grammar.ts'
+import { regexToGrammar } from './schema/strings/regex-grammar.ts'
 import { SchemaError } from './schema/schema-error.ts'
 import { jsonObjectGrammar, schemaToGrammar } from './schema/schema-grammar.ts'
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { lengthOf } from '../../../../test/support/length-of.ts'
-import { regexToGrammar } from '../schema/regex-grammar.ts'
+import { regexToGrammar } from '../schema/strings/regex-grammar.ts'
 import { loadXGrammar } from '../xgrammar.ts'
 import { separateAlternatives } from './separate-alternatives.ts'
 

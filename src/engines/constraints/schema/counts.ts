@@ -11,13 +11,9 @@ export interface Place {
   readonly isStrict: boolean
 }
 
-/** Null where nothing is said of it. @throws SchemaError */
-export function countOf(schema: Schema, keyword: string, path: string): number | null {
-  const given = schema[keyword]
-  if (given === undefined) return null
-  if (Number.isSafeInteger(given) && (given as number) >= 0 && (given as number) <= MAX_COUNT)
-    return given as number
-  throw new SchemaError(`${path}/${keyword}`, `it must be an integer from 0 to ${MAX_COUNT}`)
+/** @throws SchemaError */
+export function leastOf(schema: Schema, keyword: 'minLength' | 'minItems', path: string): number {
+  return countOf(schema, keyword, path) ?? 0
 }
 
 /** An upper bound: one too high to be written is none where the schema is not strict. @throws SchemaError */
@@ -25,4 +21,13 @@ export function mostOf(schema: Schema, keyword: 'maxLength' | 'maxItems', place:
   const isUnwritable = Number.isInteger(schema[keyword]) && Number(schema[keyword]) > MAX_COUNT
   if (isUnwritable && !place.isStrict) return Infinity
   return countOf(schema, keyword, place.path) ?? Infinity
+}
+
+/** Null where nothing is said of it. */
+function countOf(schema: Schema, keyword: string, path: string): number | null {
+  const given = schema[keyword]
+  if (given === undefined) return null
+  if (Number.isSafeInteger(given) && (given as number) >= 0 && (given as number) <= MAX_COUNT)
+    return given as number
+  throw new SchemaError(`${path}/${keyword}`, `it must be an integer from 0 to ${MAX_COUNT}`)
 }

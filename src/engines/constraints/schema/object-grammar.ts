@@ -1,6 +1,6 @@
 /** The members of an object as a grammar: in one order, each at most once, commas between them. */
-import { characterSet } from './character-class.ts'
-import { difference, type Ranges, single, union } from './character-ranges.ts'
+import { characterSet } from './strings/character-class.ts'
+import { difference, type Ranges, single, union } from './strings/character-ranges.ts'
 import { literal } from './ebnf.ts'
 import { PLAIN } from './json-rules.ts'
 

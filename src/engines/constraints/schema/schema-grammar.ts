@@ -6,7 +6,7 @@
  * Invariant: what a strict schema's grammar allows is valid; of another schema, but for the keywords of `IGNORED`.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { countOf, mostOf } from './counts.ts'
+import { leastOf, mostOf } from './counts.ts'
 import { literal, repeat } from './ebnf.ts'
 import { addJsonRule, writeRules } from './json-rules.ts'
 import {
@@ -19,13 +19,13 @@ import {
   type Schema,
 } from './keywords.ts'
 import { mergeSchemas, typesOf } from './merge-schemas.ts'
-import { type Multiples, multiplesGrammar } from './multiples-grammar.ts'
-import { type Bound, integerGrammar, numberGrammar } from './number-grammar.ts'
+import { type Multiples, multiplesGrammar } from './numbers/multiples-grammar.ts'
+import { type Bound, integerGrammar, numberGrammar } from './numbers/number-grammar.ts'
 import { keyNotAmong, writeObject } from './object-grammar.ts'
 import { areDisjoint } from './disjoint.ts'
 import { resolvePointer } from './schema-pointer.ts'
 import { NoValueError, SchemaError, SelfReferenceError } from './schema-error.ts'
-import { type RuleWriter, stringGrammar } from './string-grammar.ts'
+import { type RuleWriter, stringGrammar } from './strings/string-grammar.ts'
 import { StructuralIds } from './structural-ids.ts'
 
 export { jsonObjectGrammar } from './json-rules.ts'
@@ -315,7 +315,7 @@ class SchemaConverter {
       0,
     )
     const rest = Array.isArray(schema['items']) ? false : (schema['items'] ?? prefix.length === 0)
-    const least = countOf(schema, 'minItems', path) ?? 0
+    const least = leastOf(schema, 'minItems', path)
     const given = mostOf(schema, 'maxItems', { path, isStrict: this.#options.isStrict })
     const most = rest === false ? Math.min(given, prefix.length) : given
     if (least > most)

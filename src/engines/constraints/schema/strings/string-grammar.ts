@@ -1,11 +1,11 @@
 /** Strings of a schema as grammars: by their length, their pattern or their format. */
-import { countOf, mostOf, type Place } from './counts.ts'
-import { repeat } from './ebnf.ts'
+import { leastOf, mostOf, type Place } from '../counts.ts'
+import { repeat } from '../ebnf.ts'
 import { formatPatterns } from './formats.ts'
-import { PLAIN, STRING_REST } from './json-rules.ts'
-import type { Schema } from './keywords.ts'
+import { PLAIN, STRING_REST } from '../json-rules.ts'
+import type { Schema } from '../keywords.ts'
 import { regexToGrammar } from './regex-grammar.ts'
-import { NoValueError, SchemaError } from './schema-error.ts'
+import { NoValueError, SchemaError } from '../schema-error.ts'
 
 /** Each character up to a bound of length has a rule, and each takes milliseconds to compile. */
 const MAX_COUNTED_CHARACTERS = 128
@@ -23,7 +23,7 @@ export interface RuleWriter {
 /** @throws SchemaError */
 export function stringGrammar(schema: Schema, place: Place, rules: RuleWriter): string {
   const { path, isStrict } = place
-  const [least, most] = [countOf(schema, 'minLength', path) ?? 0, mostOf(schema, 'maxLength', place)]
+  const [least, most] = [leastOf(schema, 'minLength', path), mostOf(schema, 'maxLength', place)]
   if (least > most) throw new NoValueError(`${path}/minLength`, `it is above maxLength, which is ${most}`)
   if (schema['pattern'] !== undefined) return patternGrammar(schema, place, rules)
   const { format } = schema

@@ -3,7 +3,7 @@
  * everything. Small sets beyond ASCII are therefore lists of literals.
  */
 import { difference, intersection, LINE_ENDS, type Ranges, SPACES, union } from './character-ranges.ts'
-import { inClass, literal } from './ebnf.ts'
+import { inClass, literal } from '../ebnf.ts'
 
 const ASCII: Ranges = [[0, 0x7f]]
 const BEYOND: Ranges = [[0x80, 0x10ffff]]

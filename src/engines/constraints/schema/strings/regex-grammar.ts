@@ -16,8 +16,8 @@ import {
   union,
   WORD_CHARACTERS,
 } from './character-ranges.ts'
-import { literal, repeat } from './ebnf.ts'
-import { SchemaError } from './schema-error.ts'
+import { literal, repeat } from '../ebnf.ts'
+import { SchemaError } from '../schema-error.ts'
 
 const MAX_DEPTH = 100
 const QUANTIFIER = /\{(\d+)(,(\d*))?\}/y

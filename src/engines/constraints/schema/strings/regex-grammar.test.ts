@@ -1,7 +1,7 @@
 /** Regular expressions as grammars of whole texts. */
 import { describe, expect, it } from 'vitest'
-import { separateAlternatives } from '../alternatives/separate-alternatives.ts'
-import { loadXGrammar } from '../xgrammar.ts'
+import { separateAlternatives } from '../../alternatives/separate-alternatives.ts'
+import { loadXGrammar } from '../../xgrammar.ts'
 import { regexToGrammar } from './regex-grammar.ts'
 
 const xgrammar = loadXGrammar()

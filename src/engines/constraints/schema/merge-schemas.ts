@@ -1,6 +1,7 @@
 /** Two schemas of one value as one: `allOf`, and keywords beside `$ref`, `anyOf` and `oneOf`. */
 import { isDeepStrictEqual } from 'node:util'
 import { asksSomething, assertionsOf, isIgnored, isSchemaObject, othersOf, type Schema } from './keywords.ts'
+import type { Place } from './counts.ts'
 import { SchemaError } from './schema-error.ts'
 
 type MergeValues = (a: unknown, b: unknown) => unknown
@@ -13,6 +14,9 @@ const MAX_PAIRS = 256
 const ITEMS = ['items', 'prefixItems'] as const
 /** What they mean depends on a keyword beside them. */
 const MERGED_TOGETHER: ReadonlySet<string> = new Set(['properties', ...ITEMS])
+
+/** Of two of them one grammar cannot be made. Where the schema is not strict, the first is kept to. */
+const KEPT_TO_ONE: ReadonlySet<string> = new Set(['pattern', 'format', 'multipleOf'])
 
 const MERGED: Readonly<Record<string, MergeValues>> = {
   type: (a, b) => commonTypes(typesOf(a), typesOf(b)),
@@ -32,31 +36,32 @@ const MERGED: Readonly<Record<string, MergeValues>> = {
 }
 
 /** @throws SchemaError where the two cannot be said as one */
-export function mergeSchemas(a: unknown, b: unknown, path: string): unknown {
+export function mergeSchemas(a: unknown, b: unknown, place: Place): unknown {
   if (a === true) return b
   if (b === true) return a
   if (a === false || b === false) return false
   if (!isSchemaObject(a) || !isSchemaObject(b))
-    throw new SchemaError(path, 'a schema must be an object or a boolean')
+    throw new SchemaError(place.path, 'a schema must be an object or a boolean')
   const [one, other] = [assertionsOf(a), assertionsOf(b)]
   const merged: Record<string, unknown> = { ...one }
   for (const [key, value] of Object.entries(other)) {
     if (!Object.hasOwn(merged, key) || isDeepStrictEqual(merged[key], value)) merged[key] = value
     else if (key === 'const') return { enum: [] }
-    else if (!MERGED_TOGETHER.has(key)) merged[key] = mergeValues(key, [merged[key], value], path)
+    else if (!MERGED_TOGETHER.has(key)) merged[key] = mergeValues(key, [merged[key], value], place)
   }
   const together = { properties: mergeProperties(one, other), ...mergeItems(one, other) }
   const entries = Object.entries({ ...merged, ...together })
   return Object.fromEntries(entries.filter(([, value]) => value !== undefined))
 }
 
-function mergeValues(key: string, [a, b]: readonly [unknown, unknown], path: string): unknown {
+function mergeValues(key: string, [a, b]: readonly [unknown, unknown], place: Place): unknown {
   const merge = MERGED[key]
   const merged = merge?.(a, b)
   if (merged !== undefined) return merged
   // Refused later, or ignored: of two values the one that asks for something.
   if (isIgnored(key)) return asksSomething(key, a) ? a : b
-  throw new SchemaError(path, `two different '${key}' for one value cannot be combined`)
+  if (KEPT_TO_ONE.has(key) && !place.isStrict) return a
+  throw new SchemaError(place.path, `two different '${key}' for one value cannot be combined`)
 }
 
 /** One option of each list at a time; undefined where these are too many. */

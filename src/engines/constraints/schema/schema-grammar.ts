@@ -6,7 +6,7 @@
  * Invariant: what a strict schema's grammar allows is valid; of another schema, but for the keywords of `IGNORED`.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { leastOf, mostOf } from './counts.ts'
+import { leastOf, mostOf, type Place } from './counts.ts'
 import { literal, repeat } from './ebnf.ts'
 import { addJsonRule, writeRules } from './json-rules.ts'
 import {
@@ -186,7 +186,7 @@ class SchemaConverter {
   #mergeAll(schemas: readonly unknown[], path: string): unknown {
     return schemas.reduce((merged: unknown, one, index) => {
       const at = index === 0 ? path : `${path}/allOf/${index - 1}`
-      return mergeSchemas(merged, this.#followed(one, at), at)
+      return mergeSchemas(merged, this.#followed(one, at), this.#place(at))
     }, true)
   }
 
@@ -196,7 +196,7 @@ class SchemaConverter {
     for (let hops = 0; isSchemaObject(current) && current['$ref'] !== undefined; hops++) {
       if (hops > MAX_DEPTH) throw new SchemaError(`${path}/$ref`, 'it refers to itself')
       const { $ref, ...siblings } = current
-      current = mergeSchemas(resolvePointer(this.#root, $ref, `${path}/$ref`), siblings, path)
+      current = mergeSchemas(resolvePointer(this.#root, $ref, `${path}/$ref`), siblings, this.#place(path))
     }
     return current
   }
@@ -266,7 +266,7 @@ class SchemaConverter {
       case 'number':
         return this.#number(type, schema, path)
       case 'string':
-        return stringGrammar(schema, { path, isStrict: this.#options.isStrict }, this.#writer)
+        return stringGrammar(schema, this.#place(path), this.#writer)
       case 'array':
         return this.#rule(this.#array(schema, path))
       case 'object':
@@ -316,7 +316,7 @@ class SchemaConverter {
     )
     const rest = Array.isArray(schema['items']) ? false : (schema['items'] ?? prefix.length === 0)
     const least = leastOf(schema, 'minItems', path)
-    const given = mostOf(schema, 'maxItems', { path, isStrict: this.#options.isStrict })
+    const given = mostOf(schema, 'maxItems', this.#place(path))
     const most = rest === false ? Math.min(given, prefix.length) : given
     if (least > most)
       throw new NoValueError(`${path}/minItems`, `it is above the ${most} items that the array may have`)
@@ -380,6 +380,10 @@ class SchemaConverter {
             this.#visitInside(others, `${path}/additionalProperties`),
           )
     return this.#rule(writeObject({ members, other, ws, comma }, (body) => this.#rule(body)))
+  }
+
+  #place(path: string): Place {
+    return { path, isStrict: this.#options.isStrict }
   }
 
   /** The name of a rule with this body. */

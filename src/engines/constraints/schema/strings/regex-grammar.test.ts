@@ -71,6 +71,23 @@ describe('a grammar of a regular expression', () => {
     }
   })
 
+  it.each([
+    ['(?i)yes|no', '[yY][eE][sS]|[nN][oO]'],
+    ['(?i:y)es', '[yY]es'],
+    ['(?i:y(?:e(?i:s)))S', '[yY][eE][sS]S'],
+    ['(?i)[a-c]{2}', '[a-cA-C]{2}'],
+    ['(?i)[^a-cZ]', '[^a-cA-CzZ]'],
+    ['(?i)\\x61\\u0062', '[aA][bB]'],
+    ['(?i)é', '[éÉ]'],
+    ['(?i)ſ|ß', 'ſ|ß'],
+    ['(?i)[^sk]', '[^sSkK]'],
+    ['(?P<x>a)b*', '(a)b*'],
+  ])('reads %s as %s', async (pattern, meant) => {
+    const grammarOf = async (one: string) =>
+      Grammar.fromEBNF(await separateAlternatives(xgrammar, `root ::= ${regexToGrammar(one)}`))
+    expect((await grammarOf(pattern)).toString()).toBe((await grammarOf(meant)).toString())
+  })
+
   it('writes what JSON escapes as its escapes', async () => {
     const grammar = await Grammar.fromEBNF(
       await separateAlternatives(xgrammar, `root ::= ${regexToGrammar('["\\\\\\n]{3}', { isInJson: true })}`),
@@ -83,7 +100,10 @@ describe('a grammar of a regular expression', () => {
     '(?=a)',
     'a(?!b)',
     '(?<=a)b',
-    '(?i)a',
+    '(?s)a',
+    'a(?i)b',
+    '(?i)[\\u0100-\\u1000]',
+    '(?P=x)',
     '\\1',
     '\\bA',
     '\\p{L}',

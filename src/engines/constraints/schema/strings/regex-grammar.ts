@@ -1,9 +1,10 @@
 /**
- * A regular expression of ECMAScript as a grammar that matches the whole text. What a grammar cannot say is refused:
- * lookaround, back-references, word boundaries, classes by Unicode property, flags. Inside a JSON string, characters
- * that JSON escapes stand as their escapes.
+ * A regular expression of ECMAScript as a grammar that matches the whole text, with the names of groups and the `(?i)` in front as
+ * Python writes them. What a grammar cannot say is refused: lookaround, back-references, word boundaries, classes by Unicode property,
+ * other flags. Inside a JSON string, characters that JSON escapes stand as their escapes.
  */
 import { characterSet, codesOf } from './character-class.ts'
+import { withBothCases } from './character-cases.ts'
 import {
   complement,
   difference,
@@ -50,6 +51,8 @@ export function regexToGrammar(pattern: string, options: RegexOptions = {}): str
 class RegexParser {
   readonly #pattern: string
   readonly #isInJson: boolean
+  /** Inside `(?i:…)`, and everywhere behind `(?i)`. */
+  #ignoresCase = false
   #at = 0
 
   constructor(pattern: string, { isInJson = false }: RegexOptions) {
@@ -58,6 +61,7 @@ class RegexParser {
   }
 
   parse(): string {
+    this.#ignoresCase = this.#takes('(?i)')
     const parsed = this.#alternatives(0)
     if (this.#at < this.#pattern.length) throw this.#error("a ')' closes nothing")
     return parsed
@@ -93,7 +97,7 @@ class RegexParser {
       case '.':
         return this.#emit(complement(LINE_ENDS))
       case '\\':
-        return this.#emit(this.#escape(false))
+        return this.#emit(this.#cased(this.#escape(false)))
       case '^':
       case '$':
         throw this.#error(`'${character}' may only stand at the beginning or the end`)
@@ -102,18 +106,21 @@ class RegexParser {
       case '?':
         throw this.#error(`there is nothing to repeat before '${character}'`)
       default:
-        return this.#emit(single(character.codePointAt(0) as number))
+        return this.#emit(this.#cased(single(character.codePointAt(0) as number)))
     }
   }
 
   #group(depth: number): string {
+    const ignoresCase = this.#ignoresCase
     if (this.#takes('?')) {
-      const isNamed = /\?<[\p{ID_Start}_$][\p{ID_Continue}$]*>/uy
+      const isNamed = /\?P?<[\p{ID_Start}_$][\p{ID_Continue}$]*>/uy
       isNamed.lastIndex = this.#at - 1
       if (isNamed.test(this.#pattern)) this.#at = isNamed.lastIndex
-      else if (!this.#takes(':')) throw this.#error('lookaround and flags are not supported')
+      else if (this.#takes('i:')) this.#ignoresCase = true
+      else if (!this.#takes(':')) throw this.#error("lookaround and flags other than 'i' are not supported")
     }
     const inner = this.#alternatives(depth + 1)
+    this.#ignoresCase = ignoresCase
     if (!this.#takes(')')) throw this.#error("a '(' is not closed")
     return `(${inner})`
   }
@@ -157,7 +164,7 @@ class RegexParser {
       if (low === null || high === null || low > high) throw this.#error('a range in [] has no order')
       parts.push([[low, high]])
     }
-    const all = union(...parts)
+    const all = this.#cased(union(...parts))
     return isNegated ? complement(all) : all
   }
 
@@ -216,6 +223,12 @@ class RegexParser {
     throw this.#error('a class has too many characters beyond ASCII, but not all')
   }
 
+  #cased(ranges: Ranges): Ranges {
+    const cased = this.#ignoresCase ? withBothCases(ranges) : ranges
+    if (cased === null) throw this.#error('a class has too many characters whose case could be ignored')
+    return cased
+  }
+
   #peek(): string {
     return this.#pattern[this.#at] ?? ''
   }
@@ -228,9 +241,9 @@ class RegexParser {
     return character
   }
 
-  #takes(character: string): boolean {
-    if (this.#peek() !== character) return false
-    this.#at++
+  #takes(text: string): boolean {
+    if (!this.#pattern.startsWith(text, this.#at)) return false
+    this.#at += text.length
     return true
   }
 

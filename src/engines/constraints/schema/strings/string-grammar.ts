@@ -102,7 +102,11 @@ function refuseLengths(schema: Schema, keyword: 'format' | 'pattern', { path, is
 
 /** Of JavaScript's, with flags and names as other languages write them. */
 function isRegularExpression(pattern: string): boolean {
-  const written = pattern.replace(/^\(\?[a-zA-Z]+\)/, '').replaceAll('(?P<', '(?<')
+  const written = pattern
+    .replaceAll(/\(\?[a-zA-Z]+\)/g, '')
+    .replaceAll(/\(\?[a-zA-Z]+(-[a-zA-Z]+)?:/g, '(?:')
+    .replaceAll('(?P<', '(?<')
+    .replaceAll(/\(\?P=(\w+)\)/g, '\\k<$1>')
   return ['u', ''].some((flags) => {
     try {
       return new RegExp(written, flags) instanceof RegExp

@@ -19,6 +19,7 @@ import { countSequences, type EngineRequest, type Prompt } from '../protocol/eng
 import type { AnswerEvent, EngineEvent, SequenceEndEvent } from '../protocol/engine-events.ts'
 import { type Log, logCause } from '../telemetry/log.ts'
 import { AnswerEvents } from './events/answer-events.ts'
+import { BareCalls } from './events/bare-calls.ts'
 import { bill, type BilledContext, type BillingDeps } from './billing.ts'
 import { checkMinTokens, checkRequest } from './check-request.ts'
 import { generateRelaxed, withConstraintField } from './constraint-refusals.ts'
@@ -259,10 +260,11 @@ export class Generation implements Disposable {
   #openReader(filter: OutputFilter | null, count: number): (event: AnswerEvent) => readonly SequenceEvent[] {
     const { createReader, lease } = this.#opened
     if (lease.info.takesChats === true) {
-      if (filter === null) return (event) => [event]
+      const calls = new BareCalls(count)
+      if (filter === null) return (event) => calls.complete([event])
       const joined = new JoinedAnswers(count, (text) => removeControls(text).length)
       const judge = (event: EngineEvent): readonly EngineEvent[] => filter.pass(event)
-      return (event) => joined.pass(event, judge)
+      return (event) => calls.complete(joined.pass(event, judge))
     }
     const reading = createReader === null ? null : new AnswerEvents(createReader, count)
     return (event) => {

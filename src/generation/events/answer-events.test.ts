@@ -11,7 +11,7 @@ const createReader = () =>
     markers: { open: '<think>', close: '</think>' },
     isOpen: false,
     next: new CallReader({
-      syntax: HERMES.syntax,
+      ...{ syntax: HERMES.syntax, trigger: HERMES.trigger },
       tools: new Map([['f', {}]]),
       maxCalls: Infinity,
       startsInCalls: false,

@@ -41,7 +41,7 @@ export class AnswerEvents {
         for (const logprob of event.logprobs ?? []) sequence.logprobs.add(logprob)
         return toEvents(sequence, sequence.reader.push(event.text), event)
       case 'sequence-end': {
-        const rest = sequence.reader.end()
+        const rest = sequence.reader.end(event.finishReason !== 'stop')
         const { index } = event
         if (rest.length === 0) return [event]
         return [...toEvents(sequence, rest, { type: 'text-delta', index, text: '', tokenIds: [] }), event]

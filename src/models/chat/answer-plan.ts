@@ -87,6 +87,7 @@ export function planAnswer(model: AnswerModel, { chat, prompt, constraint }: Ans
       ? new TextReader()
       : new CallReader({
           syntax: format.syntax,
+          trigger: format.trigger,
           tools: schemas,
           maxCalls: chat.allowsParallelToolCalls === false ? 1 : Infinity,
           startsInCalls,

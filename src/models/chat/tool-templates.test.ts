@@ -68,7 +68,7 @@ function render(model: TemplateModel, chat: Chat): string {
 function read(model: TemplateModel, chat: Chat, answer: string): unknown {
   const prompt = new ChatTemplate(model).render(chat)
   const reader = planAnswer(model, { chat, prompt, constraint: null }).createReader?.()
-  return [...(reader?.push(answer) ?? []), ...(reader?.end() ?? [])]
+  return [...(reader?.push(answer) ?? []), ...(reader?.end(false) ?? [])]
 }
 
 /** Of the second case: its call is what the template adds to what it asks. */

@@ -190,6 +190,29 @@ describe('a remote model', () => {
     )
   })
 
+  it.each([
+    ['with', new OutputGuard({ secrets: ['upstream-secret-0123456789'] })],
+    ['without', null],
+  ])(
+    'gives a call arguments that parse where the upstream writes none, %s a guard',
+    async (_, outputGuard) => {
+      await using upstream = await FaultyUpstream.start((response) => {
+        openStream(response)
+        const call = { index: 0, id: 'c1', type: 'function', function: { name: 'now', arguments: '' } }
+        response.end(chatEvent({ tool_calls: [call] }) + chatEnd())
+      })
+      const { post } = await serve({ m: upstream }, { outputGuard })
+
+      const plain = (await post('/v1/chat/completions', ask('m'))).json()
+      const streamed = (await post('/v1/chat/completions', ask('m', { stream: true }))).body
+      const response = (await post('/v1/responses', { model: 'm', input: 'hi' })).json()
+
+      expect(plain.choices[0].message.tool_calls).toMatchObject([{ function: { arguments: '{}' } }])
+      expect(streamed).toContain('"tool_calls":[{"index":0,"function":{"arguments":"{}"}}]')
+      expect(response.output).toMatchObject([{ type: 'function_call', arguments: '{}' }])
+    },
+  )
+
   it('answers no more than was asked for where its upstream could not be told', async () => {
     await using upstream = await FaultyUpstream.start((response, { body }) => {
       const message = "This model's maximum context length is 8 tokens."

@@ -211,6 +211,37 @@ describe('a stream', () => {
   })
 })
 
+describe('an answer that is cut in front of the name of a call', () => {
+  const pieces = ['Let me see.', '\n', '<tool_call>', '\n{"na', 'me": "get_']
+  const engine = new ScriptedEngine(
+    async function* () {
+      yield sequenceStart()
+      for (const [id, piece] of pieces.entries()) yield textDelta(piece, [id])
+      yield sequenceEnd('length')
+    },
+    { chatTemplate: templateOf('qwen3') },
+  )
+  const called = TOOLS.map(({ function: { name, parameters } }) => ({ name, input_schema: parameters }))
+  const responded = TOOLS.map(({ type, function: one }) => ({ type, ...one }))
+
+  it.each([
+    [URL, { messages: [ASKED], tools: TOOLS }],
+    ['/v1/messages', { messages: [ASKED], tools: called, max_tokens: 5 }],
+    ['/v1/responses', { input: ASKED.content, tools: responded }],
+  ])('has nothing of it in its text, plain and streamed: %s', async (url, body) => {
+    const { post } = createTestApp({ engine })
+    const plain = await post(url, body)
+    const streamed = await post(url, { ...body, stream: true })
+
+    for (const answer of [plain, streamed]) {
+      expect(answer.statusCode).toBe(200)
+      expect(answer.body).toContain('"Let me see."')
+      expect(answer.body).toMatch(/"length"|"max_tokens"|"max_output_tokens"/)
+      expect(answer.body).not.toContain('tool_call>')
+    }
+  })
+})
+
 describe('reasoning', () => {
   const answer = '<think>\nHm, so.\n</think>\n\nHello'
 

@@ -250,6 +250,17 @@ describe('a stream', () => {
     expect(lastResponse(events)?.output[0]).toMatchObject({ content: [{ logprobs }] })
   })
 
+  it('gives those of tokens that no text came of, as the ends that were ignored, with the last text', () => {
+    const logprob = { tokenId: 1, logprob: -1, bytes: [], top: [] }
+    const events = stream([START, text('hi', [logprob]), text('', [logprob]), end('length')])
+
+    const given = events.flatMap((event) =>
+      event.type === 'response.output_text.delta' ? event.logprobs : [],
+    )
+    expect(given).toHaveLength(2)
+    expect(lastResponse(events)?.output[0]).toMatchObject({ content: [{ text: 'hi', logprobs: given }] })
+  })
+
   it('counts the tokens that were thought', () => {
     const events = [
       START,
@@ -288,6 +299,14 @@ describe('a stream', () => {
       error: { code: 'server_error', message: error.message },
     })
   })
+})
+
+it('a stream that failed leaves nothing in progress', () => {
+  const format = createResponseFrames(headOf())
+  const begun = format.start(START) + format.delta(text('a')) + format.delta(call(0))
+  const failed = lastResponse(parse(begun + format.fail(new ServiceError('engine_failed'))))
+
+  expect(failed?.output.map(({ status }) => status)).toEqual(['completed', 'incomplete'])
 })
 
 describe('the plain answer', () => {

@@ -74,6 +74,7 @@ class ResponseFrames implements FrameFormat {
     const shown = toOpenAiError(error)
     const { code, message, param } = shown
     const failure = { type: 'error', code, message, param, error: shown, detail: message } as const
+    this.#output.breakOff()
     const failed = createResponse(this.#head, this.#output, failureOf(error))
     return begun + this.#frame(failure) + this.#frame({ type: 'response.failed', response: failed })
   }

@@ -117,6 +117,12 @@ export class Output {
     }
   }
 
+  /** Nothing more comes, and no end of the sequence. */
+  breakOff(): void {
+    const item = this.items.at(-1)
+    if (item?.status === 'in_progress') item.status = 'incomplete'
+  }
+
   #growMessage(text: string): readonly ItemChange[] {
     const changes = this.#openKind('message')
     return [...changes, ...this.#grow(text, this.#readLogprobs())]
@@ -131,9 +137,9 @@ export class Output {
   /** A response without any item would look to clients as if none had come. */
   #end(status: ItemStatus): readonly ItemChange[] {
     const changes = this.items.length === 0 ? this.#openKind('message') : this.#showCalls(this.#calls.end())
-    const item = this.items.at(-1)
-    if (item?.kind === 'message') item.logprobs.push(...this.#unreadLogprobs)
-    return [...changes, ...this.#close(status)]
+    const isUnread = this.#unreadLogprobs.length > 0 && this.items.at(-1)?.kind === 'message'
+    const unread = isUnread ? this.#grow('', this.#readLogprobs()) : UNCHANGED
+    return [...changes, ...unread, ...this.#close(status)]
   }
 
   #openKind(kind: 'message' | ReasoningKind): readonly ItemChange[] {

@@ -11,8 +11,8 @@ export type AnswerPart =
 /** Reads one answer, in pieces of any length. What it gives joined together does not depend on where the pieces end. */
 export interface PartReader {
   push(text: string): readonly AnswerPart[]
-  /** No more text comes: what was held back. */
-  end(): readonly AnswerPart[]
+  /** No more text comes: what was held back. @param isCut whether the model would have gone on */
+  end(isCut: boolean): readonly AnswerPart[]
 }
 
 /** The length of the longest end of `text` that is a beginning, but not the whole, of one of the markers. */

@@ -119,7 +119,7 @@ export class CallObject {
     const key = text.slice(1, -1)
     const isKnown = this.#isNamed || READ_KEYS.includes(key) || OTHER_KEYS.includes(key)
     const isTwice = ARGUMENT_KEYS.includes(key) && this.#arguments !== null
-    if (!isKnown || isTwice) this.#state = 'broken'
+    if (!isKnown || isTwice) this.#fail()
     this.#key = key
     this.#expected = 'colon'
   }
@@ -129,13 +129,13 @@ export class CallObject {
     const value = parse(text)
     if (NAME_KEYS.includes(this.#key)) {
       if (typeof value === 'string' && !this.#isNamed && this.#events.isTool(value)) this.#name(value)
-      else this.#state = 'broken'
+      else this.#fail()
       return
     }
     // Some models write the object as JSON text, or null for none.
     if (value === null) this.#addArguments('{}')
     else if (typeof value === 'string' && isObject(parse(value))) this.#addArguments(value)
-    else this.#state = 'broken'
+    else this.#fail()
   }
 
   #name(name: string): void {
@@ -157,8 +157,14 @@ export class CallObject {
   }
 
   #break(i: number): number {
-    this.#state = 'broken'
+    this.#fail()
     return i
+  }
+
+  /** A call that was given has arguments that parse, also where the model wrote none. */
+  #fail(): void {
+    if (this.#isNamed && this.#arguments === null) this.#events.onArguments('{}')
+    this.#state = 'broken'
   }
 }
 

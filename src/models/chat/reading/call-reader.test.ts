@@ -32,11 +32,11 @@ interface ReaderOptions {
 }
 
 function createReader(
-  { syntax }: ChatFormat,
+  { syntax, trigger }: ChatFormat,
   { maxCalls = Infinity, startsInCalls = false, isAllCalls = false }: ReaderOptions = {},
 ) {
   const tools = new Map(TOOLS.map((name) => [name, PARAMETERS]))
-  return new CallReader({ syntax, tools, maxCalls, startsInCalls, isAllCalls })
+  return new CallReader({ syntax, trigger, tools, maxCalls, startsInCalls, isAllCalls })
 }
 
 /** Pieces of the same kind joined, each call one entry. */
@@ -64,8 +64,8 @@ function expectPlaces(parts: readonly AnswerPart[], answer: string): void {
   }
 }
 
-function read(reader: PartReader, pieces: readonly string[]): readonly string[] {
-  const parts = [...pieces.flatMap((piece) => reader.push(piece)), ...reader.end()]
+function read(reader: PartReader, pieces: readonly string[], isCut = false): readonly string[] {
+  const parts = [...pieces.flatMap((piece) => reader.push(piece)), ...reader.end(isCut)]
   expectPlaces(parts, pieces.join(''))
   return fold(parts)
 }
@@ -216,7 +216,14 @@ describe('a call', () => {
     expect(reader.push('ments": {"a": "x')).toEqual([{ type: 'arguments', text: '{"a": "x' }])
     expect(reader.push('y"')).toEqual([{ type: 'arguments', text: 'y"' }])
     expect(reader.push('}}</tool_call>')).toEqual([{ type: 'arguments', text: '}' }])
-    expect(reader.end()).toEqual([])
+    expect(reader.end(false)).toEqual([])
+  })
+
+  it.each(['[1]', '5', '"Rome"', '{', ': }'])('has arguments that parse where it breaks at %j', (broken) => {
+    const text = `<tool_call>{"name": "f", "arguments": ${broken === '{' ? '{}, {' : broken}}</tool_call>`
+    const [call] = read(createReader(HERMES), [text])
+    expect(call).toBe('call f: {}')
+    expect(read(createReader(HERMES), text.split(''))[0]).toBe(call)
   })
 
   it.each(['\n<to', '\n<tool_call>', '\n<tool_call>\n{"name": "ad'])(
@@ -227,6 +234,31 @@ describe('a call', () => {
       expect(read(createReader(HERMES), text.split(''))).toEqual(['call f: {}'])
     },
   )
+
+  it.each<[keyof typeof FORMATS, string, string]>([
+    ['HERMES', '', '<tool_call>'],
+    ['HERMES', 'So:', '\n<tool_call>\n{"na'],
+    ['HERMES', '', '<tool_call>{"name": "get_we'],
+    ['QWEN_XML', '', '<tool_call>\n<function=get_we'],
+    ['MISTRAL_LIST', '', '[TOOL_CALLS] [{"arguments": {"a": 1}, '],
+    ['MISTRAL_NAMED', '', '[TOOL_CALLS]get_we'],
+    ['DEEPSEEK', 'So:', '<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>get_we'],
+    ['GEMMA_4', '', '<|tool_call>call:get_we'],
+  ])('is no text where an answer is cut in front of its name: %s: %s%s', (name, said, beginning) => {
+    const expected = said === '' ? [] : [said]
+    expect(read(createReader(FORMATS[name]), [said + beginning], true)).toEqual(expected)
+    expect(read(createReader(FORMATS[name]), (said + beginning).split(''), true)).toEqual(expected)
+  })
+
+  it.each<[keyof typeof FORMATS, string]>([
+    ['LLAMA', '{"name": "Bo'],
+    ['GEMMA', '```json\n{"name": "Bo'],
+    ['HERMES', '<tool_call> is the t'],
+    ['HERMES', 'a <tool_cal'],
+  ])('may be none where an answer is cut, and is text then: %s: %s', (name, text) => {
+    expect(read(createReader(FORMATS[name]), [text], true)).toEqual([text])
+    expect(read(createReader(FORMATS[name]), text.split(''), true)).toEqual([text])
+  })
 
   it('has text behind it that only looks like the beginning of one', () => {
     const call = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
@@ -355,10 +387,10 @@ const wildText = fc
   .map((parts) => parts.join(''))
 
 /** White space that a line ends with comes with the next one. */
-const CUT_BEFORE_LINES: [[string, string[]], boolean][] = [
+const CUT_BEFORE_LINES: [[string, string[]], boolean, boolean][] = [
   '<function=f>',
   '{"name": "f", "arguments": {"a": 1}}',
-].map((line) => [[`text \n${line}`, ['text', ` \n${line}`]], false])
+].map((line) => [[`text \n${line}`, ['text', ` \n${line}`]], false, false])
 
 /** A format that writes arguments in its own way keeps their values, not their text. */
 const JSON_FORMATS = Object.entries(FORMATS).filter(([, { writeArguments }]) => writeArguments === undefined)
@@ -391,9 +423,10 @@ describe.each(Object.entries(FORMATS))('%s', (_, format) => {
       fc.property(
         wildText.chain((text) => fc.tuple(fc.constant(text), cut(text))),
         fc.boolean(),
-        ([text, pieces], startsInCalls) => {
-          const whole = read(createReader(format, { startsInCalls }), [text])
-          expect(read(createReader(format, { startsInCalls }), pieces)).toEqual(whole)
+        fc.boolean(),
+        ([text, pieces], startsInCalls, isCut) => {
+          const whole = read(createReader(format, { startsInCalls }), [text], isCut)
+          expect(read(createReader(format, { startsInCalls }), pieces, isCut)).toEqual(whole)
         },
       ),
       { numRuns: lengthOf({ test: 200, soak: 10_000 }), examples: CUT_BEFORE_LINES },

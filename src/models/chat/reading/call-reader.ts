@@ -38,6 +38,8 @@ interface NamedCall {
 
 interface CallReaderOptions {
   readonly syntax: CallSyntax
+  /** Behind which a call must follow, where it is an opener. */
+  readonly trigger: string
   /** The schemas of the functions that may be called, by their names. */
   readonly tools: ReadonlyMap<string, Readonly<Record<string, unknown>>>
   /** Calls of an answer; what follows the last one is dropped. */
@@ -92,10 +94,11 @@ export class CallReader implements PartReader {
     return this.#take()
   }
 
-  end(): readonly AnswerPart[] {
+  end(isCut: boolean): readonly AnswerPart[] {
+    const { isAllCalls = false } = this.#options
     // What stands behind a call in its list is a part of its closer.
-    const isCut = this.#options.isAllCalls === true || this.#isCutCall()
-    if (this.#state !== 'over' && this.#raw !== null && !isCut) this.#giveText(this.#raw + this.#buffer)
+    const isCall = isAllCalls || this.#isCutCall() || (isCut && this.#isTriggered())
+    if (this.#state !== 'over' && this.#raw !== null && !isCall) this.#giveText(this.#raw + this.#buffer)
     this.#buffer = ''
     this.#state = 'over'
     return this.#take()
@@ -269,6 +272,12 @@ export class CallReader implements PartReader {
     if (!this.#isAfterCall) return false
     const rest = this.#buffer.trimStart()
     return this.#state !== 'text' || openMarkerLength(rest, this.#options.syntax.openers) === rest.length
+  }
+
+  /** Whether what may still become a call stands behind what only calls begin with. */
+  #isTriggered(): boolean {
+    const { trigger, syntax } = this.#options
+    return syntax.openers.includes(trigger) && this.#raw?.trimStart().startsWith(trigger) === true
   }
 
   /** Called while what is given stands at the beginning of what is not settled: `#raw`, then the buffer. */

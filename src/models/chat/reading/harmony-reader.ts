@@ -50,6 +50,8 @@ export class HarmonyReader implements PartReader {
   /** Length of what the next reader has been given. */
   #given = 0
   #isFirstHeader = true
+  /** Whether a call has begun of which no arguments have been given. */
+  #isBareCall = false
   /** Whether reasoning of an earlier message has been given, and none of this one. */
   #isReasoningApart = false
   #hasReasoning = false
@@ -66,22 +68,23 @@ export class HarmonyReader implements PartReader {
     return parts
   }
 
-  end(): readonly AnswerPart[] {
+  end(isCut: boolean): readonly AnswerPart[] {
     const parts: AnswerPart[] = []
     // A header that was cut off is no text.
     const isText = this.#state !== 'header' || (this.#isFirstHeader && !this.#buffer.includes('<|'))
     if (this.#state === 'header') this.#state = 'text'
     if (isText) this.#give(this.#buffer.length, parts)
-    return [...parts, ...this.#placed(this.#options.next.end())]
+    if (!isCut) this.#endCall(parts)
+    return [...parts, ...this.#placed(this.#options.next.end(isCut))]
   }
 
   #readHeader(parts: AnswerPart[]): boolean {
-    const end = this.#buffer.indexOf(MESSAGE)
-    if (end === -1) {
-      const isPlain = this.#isFirstHeader && !mayBeHeader(this.#buffer)
-      if (isPlain) this.#state = 'text'
-      return isPlain
+    if (this.#isFirstHeader && !mayBeHeader(this.#buffer)) {
+      this.#state = 'text'
+      return true
     }
+    const end = this.#buffer.indexOf(MESSAGE)
+    if (end === -1) return false
     const header = this.#buffer.slice(0, end)
     this.#skip(end + MESSAGE.length)
     this.#isFirstHeader = false
@@ -97,6 +100,7 @@ export class HarmonyReader implements PartReader {
     const name = recipient.replace(/^functions\./, '')
     if (!this.#options.tools.has(name)) return 'reasoning'
     parts.push({ type: 'call', name })
+    this.#isBareCall = true
     return 'arguments'
   }
 
@@ -110,6 +114,7 @@ export class HarmonyReader implements PartReader {
       return false
     }
     this.#give(found.index, parts)
+    this.#endCall(parts)
     if (CLOSERS.includes(found.marker)) this.#skip(found.marker.length)
     this.#isFirstHeader = false
     this.#state = 'header'
@@ -127,6 +132,7 @@ export class HarmonyReader implements PartReader {
         break
       case 'arguments':
         parts.push({ type: 'arguments', text })
+        this.#isBareCall = false
         break
       case 'text':
       case 'header':
@@ -134,6 +140,12 @@ export class HarmonyReader implements PartReader {
         this.#given += length
     }
     this.#skip(length)
+  }
+
+  /** Arguments always parse, also where the model wrote none. */
+  #endCall(parts: AnswerPart[]): void {
+    if (this.#isBareCall) parts.push({ type: 'arguments', text: '{}' })
+    this.#isBareCall = false
   }
 
   #skip(length: number): void {
@@ -151,5 +163,5 @@ export class HarmonyReader implements PartReader {
 /** Of a model that writes what it was not trained to write, the answer begins otherwise. */
 function mayBeHeader(text: string): boolean {
   const content = text.trimStart()
-  return [CHANNEL, 'to='].some((begin) => content.startsWith(begin) || begin.startsWith(content))
+  return [CHANNEL, 'to=', MESSAGE].some((begin) => content.startsWith(begin) || begin.startsWith(content))
 }

@@ -48,11 +48,11 @@ export class ReasoningReader implements PartReader {
     return [...reasoning, ...this.#shift(this.#options.next.push(rest))]
   }
 
-  end(): readonly AnswerPart[] {
+  end(isCut: boolean): readonly AnswerPart[] {
     const { next } = this.#options
     const rest = this.#buffer
-    if (this.#state === 'reasoning') return [...this.#give(rest.trimEnd()), ...next.end()]
-    return this.#shift(this.#state === 'before' ? [...next.push(rest), ...next.end()] : next.end())
+    if (this.#state === 'reasoning') return [...this.#give(rest.trimEnd()), ...next.end(isCut)]
+    return this.#shift(this.#state === 'before' ? [...next.push(rest), ...next.end(isCut)] : next.end(isCut))
   }
 
   /** Whether it is known what the answer begins with. */

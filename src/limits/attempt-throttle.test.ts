@@ -154,6 +154,15 @@ describe('AttemptThrottle', () => {
     await fail(100, (turn) => ({ ...ADA, emailKey: `user-${turn}@example.com` }))
   })
 
+  it('counts 30 wrong admin keys of an address, and no right one', async () => {
+    const { throttle } = await setUp()
+    const check = (isRight: boolean) => throttle.adminKey(ADA.addressKey, () => isRight)
+    for (let turn = 0; turn < 31; turn++) expect(await check(true)).toBe(true)
+    for (let turn = 0; turn < 30; turn++) expect(await check(false)).toBe(false)
+    await expect(check(true)).rejects.toMatchObject({ code: 'too_many_admin_keys', retryAfterSeconds: 60 })
+    expect(await throttle.adminKey('10.0.0.2', () => true)).toBe(true)
+  })
+
   it('admits 100 registrations a minute from one address, and counts no login with them', async () => {
     const { clock, throttle, login } = await setUp()
     for (let turn = 0; turn < 100; turn++) await throttle.registration(ADA.addressKey)

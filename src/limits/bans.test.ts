@@ -35,6 +35,23 @@ describe('a ban', () => {
     expect(await list.list()).toEqual([])
   })
 
+  it('counts no offence of a minute ago', async () => {
+    const { clock, offend } = await createList()
+    await offend('a', MAX_OFFENCES - 1)
+    clock.advance(OFFENCE_WINDOW_MS)
+    expect(await offend('a', 1)).toBeNull()
+  })
+
+  it('is listed by when it began, not by when the address was banned first', async () => {
+    const { clock, list, offend } = await createList()
+    await offend('a', MAX_OFFENCES)
+    clock.advance(50_000)
+    await offend('b', MAX_OFFENCES)
+    clock.advance(10_000)
+    await offend('a', MAX_OFFENCES)
+    expect((await list.list()).map(({ addressKey }) => addressKey)).toEqual(['a', 'b'])
+  })
+
   it('counts over the edges of minutes', async () => {
     const { clock, offend } = await createList()
     clock.advance(OFFENCE_WINDOW_MS - 1)

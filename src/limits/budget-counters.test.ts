@@ -36,6 +36,29 @@ describe('budgets in the shared state', () => {
     expect(admitted).toMatchObject({ outcome: 'admitted', spentTokens: [1, 4, 40], rate: { remaining: 59 } })
   })
 
+  it('knows a counter for its time from when it was restored, not from when it was asked for', async () => {
+    const { clock, limits, admit } = await setUp()
+    await admit([['day', 10]])
+    clock.advance(SPENT_KNOWN_MS - 1)
+    await limits.restoreSpent([{ counterId: 'day', tokens: 10 }])
+    clock.advance(SPENT_KNOWN_MS - 1)
+    expect(await admit([['day', 10]])).toMatchObject({ outcome: 'budget-exceeded', spentTokens: [10] })
+    clock.advance(1)
+    expect(await admit([['day', 10]])).toEqual({ outcome: 'budgets-unknown', counterIds: ['day'] })
+  })
+
+  it('goes on from what it knew last, however long it could not be restored', async () => {
+    const { clock, limits, admit } = await setUp()
+    await limits.restoreSpent([{ counterId: 'day', tokens: 8 }])
+    for (let turn = 0; turn < 3; turn++) {
+      clock.advance(SPENT_KNOWN_MS)
+      expect(await admit([['day', 10]])).toMatchObject({ outcome: 'budgets-unknown' })
+      limits.spend(['day'], 1)
+    }
+    await limits.restoreSpent([{ counterId: 'day', tokens: null }])
+    expect(await admit([['day', 10]])).toMatchObject({ outcome: 'budget-exceeded', spentTokens: [11] })
+  })
+
   it('refuses from the last token on, before rate and concurrency, and counts under neither', async () => {
     const { limits, admit } = await setUp()
     await limits.restoreSpent([{ counterId: 'day', tokens: 9 }])

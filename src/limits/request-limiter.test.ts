@@ -3,9 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { openTestedState, runsOf } from '../../test/support/servers/tested-state.ts'
 import { VirtualClock } from '../core/clock.ts'
 import type { Credential } from '../core/credential.ts'
+import { type RequestLimits, SPENT_KNOWN_MS } from '../core/shared-state.ts'
 import { TIER_LIMITS, TIERS } from '../core/tiers.ts'
 import { WINDOW_MS } from './memory/sliding-windows.ts'
 import { type Admission, RequestLimiter } from './request-limiter.ts'
+import { TokenBudgets } from './token-budgets.ts'
 
 function createCredential(overrides: Partial<Credential> = {}): Credential {
   return {
@@ -50,6 +52,44 @@ async function admitTimes(limiter: RequestLimiter, credential: Credential, times
   )
   return admissions.filter(({ outcome }) => outcome === 'admitted').length
 }
+
+describe('RequestLimiter: budgets', () => {
+  const credential = createCredential({
+    budgets: [{ scope: 'key', id: 'key', period: 'day', maxTokens: 10 }],
+  })
+
+  async function setUpSpent(spent: number) {
+    const { clock, limits } = await setUp()
+    const budgets = new TokenBudgets({ limits, clock, readSpent: async () => spent })
+    return { clock, limits, budgets, limiter: new RequestLimiter(limits, budgets) }
+  }
+
+  it('refuses what generates once it is used up, for longer than a window lasts, and nothing else', async () => {
+    const { limiter } = await setUpSpent(10)
+    const refused = await limiter.admit(credential, GENERATING)
+    expect(refused).toMatchObject({ outcome: 'refused', error: { code: 'budget_exceeded' } })
+    // Clients that find a reset would come back after it.
+    expect(refused.rate?.resetMs).toBeNull()
+    expect(await limiter.admit(credential, BRIEF)).toMatchObject({ outcome: 'admitted' })
+  })
+
+  it('is read again where it has become unknown while it was read', async () => {
+    const { clock, limits } = await setUp()
+    let reads = 0
+    const restoreSpent: RequestLimits['restoreSpent'] = async (counters) => {
+      await limits.restoreSpent(counters)
+      if (++reads === 1) clock.advance(SPENT_KNOWN_MS)
+    }
+    const readSpent = async (): Promise<number> => 0
+    const budgets = new TokenBudgets({
+      limits: { restoreSpent, spend: (...spent) => limits.spend(...spent) },
+      ...{ clock, readSpent },
+    })
+    const limiter = new RequestLimiter(limits, budgets)
+    expect(await limiter.admit(credential, GENERATING)).toMatchObject({ outcome: 'admitted' })
+    expect(reads).toBe(2)
+  })
+})
 
 describe('RequestLimiter: rate', () => {
   it.each(TIERS)('admits the number of tier %s and refuses the next', async (tier) => {

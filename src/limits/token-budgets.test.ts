@@ -36,6 +36,41 @@ it('tells of a budget no longer than its period runs', () => {
   expect(budgets.use()).toEqual([])
 })
 
+it('opens budgets of the day from its midnight and of the month from its first day, by UTC', () => {
+  const clock = new VirtualClock(Date.UTC(2031, 11, 30, 12) / 1000)
+  const limits = new MemoryRequestLimits(clock)
+  const budgets = new TokenBudgets({ limits, clock, readSpent: async () => 0 })
+  const open = budgets.open(
+    (['day', 'month'] as const).map((period) => ({ scope: 'key', id: 'a', period, maxTokens: 100 })),
+  )
+  const timesOf = (seconds: number): string => new Date(seconds * 1000).toISOString().slice(0, 16)
+  const spans = open.map((one) => [timesOf(one.startsAtUnixSeconds), timesOf(one.endsAtUnixSeconds)])
+  expect(spans).toEqual([
+    ['2031-12-30T00:00', '2031-12-31T00:00'],
+    ['2031-12-01T00:00', '2032-01-01T00:00'],
+  ])
+})
+
+it('reads on without the database only where it is away', async () => {
+  const clock = new VirtualClock()
+  const limits = new MemoryRequestLimits(clock)
+  const errors = [new ServiceError('database_unavailable', { seconds: 1 }), new ServiceError('shutting_down')]
+  const readSpent = () => Promise.reject(errors.shift() ?? new Error('read too often'))
+  const budgets = new TokenBudgets({ limits, clock, readSpent })
+  const open = budgets.open([{ scope: 'key', id: 'a', period: 'day', maxTokens: 100 }])
+  const ids = open.map(({ counterId }) => counterId)
+  await budgets.restore(open, ids)
+  await expect(budgets.restore(open, ids)).rejects.toMatchObject({ code: 'shutting_down' })
+})
+
+it('tells that a budget of no tokens is full', () => {
+  const clock = new VirtualClock()
+  const limits = new MemoryRequestLimits(clock)
+  const budgets = new TokenBudgets({ limits, clock, readSpent: async () => 0 })
+  budgets.record(budgets.open([{ scope: 'key', id: 'a', period: 'day', maxTokens: 0 }]), [0])
+  expect(budgets.use()).toEqual([{ scope: 'key', period: 'day', spentRatio: 1 }])
+})
+
 describe('a refusal names the budget that is used up, and of two the one that begins again last', () => {
   const day: TokenBudget = { scope: 'key', id: 'a', period: 'day', maxTokens: 100 }
   const month: TokenBudget = { scope: 'team', id: 'a', period: 'month', maxTokens: 1000 }

@@ -284,6 +284,35 @@ describe('ContinuousBatchScheduler', () => {
       expect(planned(scheduler).starts).toHaveLength(2)
     })
 
+    it('takes a free slot rather than copies a busy one that holds no more of a prompt', () => {
+      const scheduler = createScheduler({ canCopySlots: true })
+      scheduler.add(createRequest(1, { promptTokens: 100, from: 0, maxNewTokens: 50 }))
+      step(scheduler)
+      scheduler.add({ ids: prompt(100, 10, 2), reqId: 2, maxNewTokens: 1 })
+      step(scheduler)
+      scheduler.add({ ids: prompt(100, 50, 3), reqId: 3, maxNewTokens: 1 })
+      expect(planned(scheduler).starts).toMatchObject([
+        { slotId: 1, cachedTokens: 100, copyFromSlotId: null },
+      ])
+    })
+
+    it('copies any number of prefixes a step while nothing streams', () => {
+      const scheduler = createScheduler({ maxBatchSize: 3, canCopySlots: true })
+      scheduler.add({ ids: prompt(100, 1, 1), reqId: 1, maxNewTokens: 1 })
+      step(scheduler)
+      for (const reqId of [2, 3, 4]) scheduler.add({ ids: prompt(100, 200, reqId), reqId, maxNewTokens: 9 })
+      expect(planned(scheduler).starts.map(({ copyFromSlotId }) => copyFromSlotId)).toEqual([null, 0, 0])
+    })
+
+    it('does not wait for a prefix of another account where the scope is the account', () => {
+      const scheduler = createScheduler({ canCopySlots: true, prefixCacheScope: 'account' })
+      for (const [reqId, accountId] of ['a', 'b'].entries()) {
+        const place = { priorityClass: 0, priority: 0, accountId }
+        scheduler.add(createRequest(reqId, { promptTokens: 800, from: 0, place }))
+      }
+      expect(planned(scheduler).starts).toHaveLength(2)
+    })
+
     it('copies a second prefix only for a prompt that the same step has room for', () => {
       const scheduler = createScheduler({ maxBatchSize: 6, canCopySlots: true })
       scheduler.add(createRequest(1, { promptTokens: 100, from: 0, maxNewTokens: 50 }))
@@ -381,6 +410,38 @@ describe('ContinuousBatchScheduler', () => {
     it('of something unknown or ended does nothing', () => {
       expect(createScheduler().abort(1)).toBe(false)
     })
+  })
+
+  it('passes over a sequence whose matcher is not ready, and keeps no slot for it', () => {
+    const ready = new Set<number>()
+    const scheduler = createScheduler({ maxBatchSize: 1, isMatcherReady: (id) => ready.has(id) })
+    scheduler.add(createRequest(1, { matcherId: 5, maxNewTokens: 1 }))
+    scheduler.add(createRequest(2, { maxNewTokens: 1 }))
+    expect(typesOf(step(scheduler))).toEqual(['2 sequence-start', '2 text-delta', '2 sequence-end'])
+    expect(scheduler.plan()).toBeNull()
+    ready.add(5)
+    expect(planned(scheduler).starts).toMatchObject([{ slotId: 0, matcherId: 5 }])
+  })
+
+  it('gives slots that a lower tier has left to it again, beside those that are kept for a higher one', () => {
+    const scheduler = createScheduler({ maxBatchSize: 8, schedulePolicy: 'priority' })
+    const place = { priorityClass: 0, priority: 0, accountId: 'a', servedClasses: [0, 2] }
+    for (let reqId = 0; reqId < 20; reqId++) scheduler.add(createRequest(reqId, { maxNewTokens: 1, place }))
+    for (let i = 0; i < 3; i++) step(scheduler)
+    expect(scheduler.hasWork).toBe(false)
+  })
+
+  it('credits an account what its texts did not use', () => {
+    const scheduler = createScheduler({ maxBatchSize: 1, schedulePolicy: 'priority' })
+    for (const [reqId, accountId] of ['a', 'a', 'b', 'b'].entries()) {
+      const place = { priorityClass: 0, priority: 0, accountId }
+      scheduler.add(createRequest(reqId, { maxNewTokens: accountId === 'a' ? 2000 : 200, place }))
+    }
+    const started: number[] = []
+    while (scheduler.hasWork) {
+      for (const { type, reqId } of step(scheduler, null)) if (type === 'sequence-start') started.push(reqId)
+    }
+    expect(started).toEqual([0, 2, 1, 3])
   })
 
   it('refuses a token budget that could starve prefills', () => {

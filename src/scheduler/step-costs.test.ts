@@ -45,4 +45,17 @@ describe('StepCosts', () => {
     costs.observe(0, { decodeMs: 20, promptMs: 0 })
     expect(costs.promptTokensBesideDecodes()).toBe(128)
   })
+
+  it('learns nothing of streams from a step without any', () => {
+    const costs = new StepCosts()
+    costs.observe(100, { decodeMs: 20, promptMs: 50 })
+    costs.observe(100, { decodeMs: 0, promptMs: 50 })
+    expect(costs.promptTokensBesideDecodes()).toBe(160)
+  })
+
+  it('counts what a draft model took to the time of the streams', () => {
+    const costs = new StepCosts()
+    costs.observe(100, { decodeMs: 10, promptMs: 50, draft: { proposalsMs: 6, catchUpMs: 4 } })
+    expect(costs.promptTokensBesideDecodes()).toBe(160)
+  })
 })

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../core/clock.ts'
 import { SPENT_KEPT_MS, SPENT_KNOWN_MS } from '../../core/shared-state.ts'
+import { MemoryAttemptLimits } from './attempt-limits.ts'
 import { MAX_OFFENCES, MemoryBans } from './bans.ts'
 import { MAX_KNOCKING, MAX_OPEN, MemoryKnocks } from './knocks.ts'
 import { MemoryState } from './memory-state.ts'
@@ -81,6 +82,46 @@ function createKnock() {
     knockAll: (address: string, ...on: number[]) => on.map((port) => knock.knock(address, port)).at(-1),
   }
 }
+
+describe('attempts in memory', () => {
+  const limitOf = (id: string, maxPerMinute = 1) => ({ id, maxPerMinute, counts: 'failures' }) as const
+  const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+  it('that are woken under one limit and wait under another let the next one go on', async () => {
+    const attempts = new MemoryAttemptLimits(new VirtualClock())
+    const begin = (...ids: string[]) =>
+      attempts.begin({ limits: ids.map((id) => limitOf(id)), maxWaiting: 9 })
+    const [first, other] = await Promise.all([begin('a'), begin('b')])
+    const both = begin('a', 'b')
+    let begun = ''
+    void begin('a').then(({ outcome }) => (begun = outcome))
+    if (first.outcome === 'begun') attempts.end(first.attemptId, 'passed')
+    await settled()
+    expect(begun).toBe('begun')
+    if (other.outcome === 'begun') attempts.end(other.attemptId, 'failed')
+    expect(await both).toMatchObject({ outcome: 'refused', retryAfterSeconds: 60 })
+  })
+
+  it('wait behind no more than may wait', async () => {
+    const attempts = new MemoryAttemptLimits(new VirtualClock())
+    const begin = () => attempts.begin({ limits: [limitOf('a')], maxWaiting: 2 })
+    const first = await begin()
+    const waiting = [begin(), begin()]
+    expect(await begin()).toEqual({ outcome: 'queue-full' })
+    if (first.outcome === 'begun') attempts.end(first.attemptId, 'failed')
+    expect((await Promise.all(waiting)).map(({ outcome }) => outcome)).toEqual(['refused', 'refused'])
+  })
+
+  it('end once, however often that is told', async () => {
+    const attempts = new MemoryAttemptLimits(new VirtualClock())
+    const begin = () => attempts.begin({ limits: [limitOf('a', 2)], maxWaiting: 0 })
+    const [first, second] = await Promise.all([begin(), begin()])
+    for (let i = 0; i < 3; i++) if (first.outcome === 'begun') attempts.end(first.attemptId, 'passed')
+    const third = await begin()
+    expect([second.outcome, third.outcome]).toEqual(['begun', 'begun'])
+    expect(await begin()).toEqual({ outcome: 'queue-full' })
+  })
+})
 
 describe('knocks in memory', () => {
   it('stay bounded under addresses without end, and forget none that is open', () => {

@@ -19,6 +19,16 @@ describe('SlidingWindow', () => {
     expect(window.used(62_000)).toBe(0)
   })
 
+  it('keeps its order when it grows behind places that were freed', () => {
+    const window = windowOf(0, 1, 2, 3)
+    expect(window.used(60_001)).toBe(2)
+    for (const ms of [60_001, 60_002, 60_003]) window.add(ms)
+    expect(window.freeAtMs(5, 60_001.5)).toBe(60_002)
+    expect(window.used(60_003)).toBe(3)
+    expect(window.resetMs(60_003)).toBe(60_000)
+    window.checkIntegrity(60_003)
+  })
+
   it('has a free place now as long as fewer than the limit are taken', () => {
     expect(windowOf().freeAtMs(1, 5)).toBe(5)
     expect(windowOf(1, 2).freeAtMs(3, 5)).toBe(5)

@@ -64,6 +64,13 @@ describe('QueueLimit', () => {
     expect(() => line.enter(1)).toThrow(fullQueue({ waiting: 2, max: 2, given: 1 }))
   })
 
+  it('counts those as waiting that do not fit when the smallest begin first, whichever came first', () => {
+    const line = createLine(new QueueLimit({ max: 1 }), 4)
+    line.enter(1, 4)
+    for (let search = 0; search < 4; search++) line.enter(1)
+    expect(() => line.enter(1)).toThrow(fullQueue({ waiting: 1, max: 1, given: 1 }))
+  })
+
   it('counts searches like any other sequence, by the seats that each takes', () => {
     const line = createLine(new QueueLimit({ max: 2 }), 8)
     for (let i = 0; i < 3; i++) line.enter(1, 8)
@@ -133,6 +140,19 @@ describe('QueueLimit', () => {
         Array.from({ length: 40 }, (_, i) => placeOf(`pro ${i}`, 1)),
       )
       expect(() => createLine(limit, 0, placeOf('another', 1)).enter(2)).toThrow(refusedShare(both))
+    })
+
+    it('know a tier without callers only while it waits', () => {
+      const limit = new QueueLimit({ max: 4, servedClasses: () => [2] })
+      const lower = createLine(limit, 0, placeOf('lower'))
+      const line = createLine(limit, 0, placeOf('one', 1))
+      const refused = (whose: string) => refusedShare({ whose, waiting: 3, max: 3, given: 1 })
+      lower.enter(1)
+      for (const accountId of ['one', 'two']) createLine(limit, 0, placeOf(accountId, 1)).enter(1)
+      expect(() => line.enter(1)).toThrow(refused('the lower tiers'))
+      lower.leave(1)
+      createLine(limit, 0, placeOf('three', 1)).enter(1)
+      expect(() => line.enter(1)).toThrow(refused('your tier'))
     })
 
     it('leave an account half of what the others leave', () => {

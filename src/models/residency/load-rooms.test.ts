@@ -73,6 +73,25 @@ describe('the memory that a load may count on from another model', () => {
   })
 })
 
+it('a load is asked whether it could wait for others only while others load', async () => {
+  const asked: boolean[] = []
+  const registry = createRegistry({}, async (id, { makeRoom }) => {
+    const reserve = () => {
+      if (id === 'b') throw new StartError('there is no room.')
+      return { [Symbol.dispose]: () => {} }
+    }
+    const fits = (_freedBytes: number, ignoresLoads: boolean): boolean => {
+      asked.push(ignoresLoads)
+      return false
+    }
+    const reserved = await makeRoom({ reserve, fits })
+    reserved[Symbol.dispose]()
+  })
+  await registry.register('a', source)
+  await expect(registry.register('b', source)).rejects.toThrow('there is no room.')
+  expect(asked).toEqual([false])
+})
+
 it('a load is told of what takes memory now or soon, and of no model whose engine was given up', async () => {
   const told: (readonly string[])[] = []
   const engines = {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { engineRequest, runRequest } from '../../../test/support/engines/engine-requests.ts'
 import { VirtualClock } from '../../core/clock.ts'
+import { withResolvers } from '../../core/concurrency/with-resolvers.ts'
 import { StartError } from '../../core/errors.ts'
 import { PassthroughRunner } from '../../engines/passthrough/passthrough-runner.ts'
 import { InProcessEngine } from '../../engines/process/step-loop/in-process-engine.ts'
@@ -186,6 +187,21 @@ describe('unloading', () => {
     expect(events).toEqual(['load a', 'close a', 'load r'])
   })
 
+  it('is refused while it is replaced', async () => {
+    const loading = withResolvers<Engine>()
+    const engines = [Promise.resolve(new TracedEngine(() => {})), loading.promise]
+    const { registry, register, stateOf } = createScene({
+      openEngine: () => engines.shift() ?? expect.fail('a third engine'),
+    })
+    await register('a')
+    const replaced = register('a')
+    await settle()
+    await expect(registry.unload('a')).rejects.toThrow('it is being loaded or unloaded')
+    loading.resolve(new TracedEngine(() => {}))
+    await replaced
+    expect(stateOf('a')).toBe('ready')
+  })
+
   it('keeps no request that comes meanwhile', async () => {
     const { registry, events, register } = createScene()
     await register('a')
@@ -247,9 +263,63 @@ describe('--idle-unload', () => {
     expect(stateOf('a')).toBe('ready')
     await registry.close()
   })
+
+  it('unloads each when its own time is up', async () => {
+    const { registry, clock, register, stateOf } = createScene({ idleUnloadMs: 60_000 })
+    await register('ab')
+    const states = async (advanceMs: number) => {
+      clock.advance(advanceMs)
+      await settle()
+      return ['a', 'b'].map(stateOf)
+    }
+    await states(0)
+    await states(20_000)
+    await ask(registry, 'b')
+    expect(await states(40_000)).toEqual(['unloaded', 'ready'])
+    expect(await states(19_999)).toEqual(['unloaded', 'ready'])
+    expect(await states(1)).toEqual(['unloaded', 'unloaded'])
+    await registry.close()
+  })
 })
 
 describe('room for one model more', () => {
+  it('is that of one that nobody uses rather than of one that has had its turn', async () => {
+    const { registry, clock, events, register } = createScene({ maxLoaded: 2 })
+    await register('ab')
+    await register('c', { load: 'request' })
+    const running = await registry.acquire('a', never)
+    clock.advance(TURN_MS)
+    await ask(registry, 'b')
+    await ask(registry, 'c')
+    expect(events).toEqual(['load a', 'load b', 'close b', 'load c'])
+    running[Symbol.dispose]()
+  })
+
+  it('is there at once when a load that was before it has failed', async () => {
+    const first = withResolvers<never>()
+    const opened: string[] = []
+    const openEngine: OpenEngine = async (id, _source, { makeRoom }) => {
+      using _reserved = await makeRoom({
+        reserve: () => ({ [Symbol.dispose]: () => {} }),
+        fits: () => true,
+      })
+      opened.push(id)
+      return id === 'a' ? await first.promise : new TracedEngine(() => {})
+    }
+    const { registry, register } = createScene({ maxLoaded: 1, openEngine })
+    await register('ab', { load: 'request' })
+    const failed = expect(registry.acquire('a', never)).rejects.toMatchObject({
+      code: 'model_loading_failed',
+    })
+    await settle()
+    const asked = ask(registry, 'b')
+    await settle()
+    expect(opened).toEqual(['a'])
+    first.reject(new StartError('the file is broken.'))
+    await Promise.all([failed, asked])
+    expect(opened).toEqual(['a', 'b'])
+  })
+
   it('is that of the one that was not used for longest, and never of a pinned one', async () => {
     const { registry, clock, events, register } = createScene({ maxLoaded: 3 })
     await register('p', { isPinned: true })

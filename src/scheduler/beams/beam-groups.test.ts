@@ -76,6 +76,14 @@ describe('beam searches in the scheduler', () => {
     expect(scheduler.hasWork).toBe(false)
   })
 
+  it('tell what was held back for a stop string that did not come', () => {
+    const scheduler = createScheduler()
+    scheduler.add(createRequest(1, { numBeams: 2, maxNewTokens: 3, stopStrings: ['bx'] }))
+    step(scheduler)
+    step(scheduler)
+    expect(step(scheduler)[0]).toMatchObject({ type: 'text-delta', text: 'bbb' })
+  })
+
   it('stop at an end token, which is counted and not shown', () => {
     const scheduler = createScheduler()
     scheduler.add(createRequest(1, { numBeams: 2, maxNewTokens: 20 }))
@@ -195,6 +203,76 @@ describe('beam searches in the scheduler', () => {
     const next = beamsOf(scheduler.plan())
     expect(new Set(next.drops)).toEqual(new Set([0, 1, 2, 3, 4, 5, 6, 7]))
     expect(next.forks).toEqual([])
+  })
+
+  it('tell nothing of one that is aborted between plan and update, and empty its seats once', () => {
+    const scheduler = createScheduler()
+    scheduler.add(createRequest(1, { numBeams: 2, maxNewTokens: 1 }))
+    scheduler.add(createRequest(2, { numBeams: 2 }))
+    const plan = scheduler.plan()
+    if (plan === null) throw new Error('nothing was planned')
+    scheduler.abort(1)
+    expect(scheduler.update(outputOf(plan)).map(({ reqId }) => reqId)).toEqual([2])
+    const drops = [1, 2].map(() => {
+      const next = scheduler.plan()
+      if (next !== null) scheduler.update(outputOf(next))
+      return beamsOf(next).drops.filter((seat) => seat < 2)
+    })
+    expect(drops).toEqual([[0, 1], []])
+  })
+
+  it('compute one prompt a step, and those that are computed go on beside it', () => {
+    const scheduler = createScheduler()
+    for (const reqId of [1, 2]) scheduler.add(createRequest(reqId, { numBeams: 2 }))
+    const seats = [1, 2].map(() => {
+      const plan = scheduler.plan()
+      if (plan !== null) scheduler.update(outputOf(plan))
+      return beamsOf(plan).groups.map(({ seat }) => seat)
+    })
+    expect(seats).toEqual([[0], [0, 2]])
+  })
+
+  it('use the reserve beside those of a lower tier, and not beside those of their own', () => {
+    const beamRoom = { seats: 2, tokens: 4096, reserve: { seats: 2, tokens: 4096 } }
+    const scheduler = createScheduler({ schedulePolicy: 'priority', beamRoom })
+    const counts = [0, 0, 2].map((priorityClass, reqId) => {
+      const place = { priorityClass, priority: 0, accountId: 'a' }
+      scheduler.add(createRequest(reqId, { numBeams: 2, maxNewTokens: 100, place }))
+      step(scheduler)
+      return [scheduler.runningCount, scheduler.waitingCount]
+    })
+    expect(counts).toEqual([
+      [1, 0],
+      [1, 1],
+      [2, 1],
+    ])
+  })
+
+  it('are credited what they did not use', () => {
+    const scheduler = createScheduler({
+      schedulePolicy: 'priority',
+      beamRoom: { seats: 2, tokens: 4096 },
+    })
+    for (const [reqId, accountId] of ['a', 'a', 'b', 'b'].entries()) {
+      const place = { priorityClass: 0, priority: 0, accountId }
+      const maxNewTokens = accountId === 'a' ? 2000 : 200
+      scheduler.add(createRequest(reqId, { numBeams: 2, maxNewTokens, place }))
+    }
+    const started: number[] = []
+    while (scheduler.hasWork) {
+      for (const { type, reqId } of step(scheduler, [EOS, EOS]))
+        if (type === 'sequence-start') started.push(reqId)
+    }
+    expect(started).toEqual([0, 2, 1, 3])
+  })
+
+  it('take all the room there is', () => {
+    const size = { promptTokens: 96, numBeams: 4 }
+    const scheduler = createScheduler()
+    scheduler.check({ ...size, maxNewTokens: 1000 })
+    expect(() => scheduler.check({ ...size, maxNewTokens: 1001 })).toThrow(
+      expect.objectContaining({ code: 'beams_too_large' }),
+    )
   })
 
   it('change nothing for a runner without room for them', () => {

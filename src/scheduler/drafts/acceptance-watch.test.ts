@@ -32,6 +32,12 @@ describe('AcceptanceWatch', () => {
     expect(watch.draftTokens(51)).toBeGreaterThan(0)
   })
 
+  it('pauses for 512 tokens at most', () => {
+    const watch = new AcceptanceWatch()
+    for (let i = 0; i < 10; i++) watch.observe({ drafted: 3, accepted: 0 }, 1)
+    expect([watch.draftTokens(513), watch.draftTokens(514)]).toEqual([0, 5])
+  })
+
   it('makes few drafts of a text that they never fit', () => {
     expect(drive(new AcceptanceWatch(), 4000, () => 0).length).toBeLessThan(15)
   })

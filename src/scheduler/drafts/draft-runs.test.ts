@@ -178,6 +178,10 @@ describe('speculative decoding', () => {
     expect(countsOf(run)).toHaveLength(1)
   })
 
+  it('guesses nothing of a text that keeps to a constraint', () => {
+    expect(draftsOf(runAll([{ ids: REPEATING, reqId: 1, maxNewTokens: 30, matcherId: 1 }], {}))).toEqual([])
+  })
+
   it('guesses nothing for a cache that cannot be cut back', () => {
     const run = runAll([{ ids: REPEATING, reqId: 1, maxNewTokens: 60 }], { canReusePrefixes: false })
     expect(draftsOf(run)).toEqual([])

@@ -60,6 +60,24 @@ describe('SlotReserve', () => {
     expect(fill(FREE)).toBe(3)
   })
 
+  it('keeps what a higher tier has used until 10 s after the last of it has ended, not begun', () => {
+    const { clock, reserve, fill } = createReserve({})
+    for (let i = 0; i < 3; i++) reserve.begin(ENTERPRISE)
+    clock.advance(9000)
+    for (let i = 0; i < 3; i++) reserve.end(ENTERPRISE)
+    expect(fill(FREE)).toBe(4)
+    clock.advance(9999)
+    expect(reserve.mayStart(FREE, [])).toBe(false)
+    clock.advance(1)
+    expect(fill(FREE)).toBe(3)
+  })
+
+  it('counts what lower tiers run as taken', () => {
+    const { reserve, fill } = createReserve({})
+    for (let i = 0; i < 6; i++) reserve.begin(FREE)
+    expect(fill(PRO)).toBe(1)
+  })
+
   it('counts slots that are kept for waiting sequences as taken', () => {
     const { reserve } = createReserve({})
     for (let i = 0; i < 6; i++) reserve.begin(FREE)

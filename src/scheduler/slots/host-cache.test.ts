@@ -156,6 +156,31 @@ describe('host memory', () => {
     expect(scheduler.plan()?.starts[0]?.host).toMatchObject({ drop: [0], save: { tokens: 300 } })
   })
 
+  it('gives up the next ones too where the room of the shorter copy is not enough', () => {
+    const { run, scheduler } = createEngine({ maxBytes: 420 })
+    for (const name of [1, 2, 3]) run(talk(name))
+    const sampling = { temperature: 0, topK: 0, topP: 1, repetitionPenalty: 1, seed: 1 }
+    scheduler.add({ ids: talk(1, 300), reqId: 99, maxNewTokens: 1, sampling })
+    finish(scheduler)
+    scheduler.add({ ids: talk(9), reqId: 100, maxNewTokens: 1 })
+    expect(scheduler.plan()?.starts[0]?.host).toMatchObject({ drop: [0, 1], save: { tokens: 300 } })
+    scheduler.checkIntegrity()
+  })
+
+  it('saves nothing for which there is no room before another copy was read back', () => {
+    const { run } = createEngine({ maxBytes: 2 * (COPY_HEAD_BYTES + LENGTH) - 1 })
+    for (const name of [1, 2]) run(talk(name))
+    expect(run(talk(1, 120)).host).toMatchObject({ save: null, restore: { entryId: 0 } })
+  })
+
+  it('tells nothing of what was computed with an adapter, whose number another process gives to another', () => {
+    const { run, scheduler } = createEngine({})
+    run(talk(1))
+    scheduler.add({ ids: talk(2), reqId: 99, maxNewTokens: 1, adapterId: 3 })
+    finish(scheduler)
+    expect(scheduler.held()).toMatchObject([{ entryId: 0, cachedTokenIds: Int32Array.from(talk(1)) }])
+  })
+
   it('copies of layers with a window are used whole or not at all, in host memory and after it', () => {
     const { run } = createEngine({ windowTokens: 80 })
     run(talk(1))

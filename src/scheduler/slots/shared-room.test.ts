@@ -74,6 +74,28 @@ describe('slots that share one KV cache', () => {
     expect(cache.step().starts).toHaveLength(2)
   })
 
+  it('keep no more room to grow than a text may take', () => {
+    const cache = new SharedCache(300)
+    cache.add(1, { promptTokens: 100, maxNewTokens: 40 }).step()
+    expect(cache.add(2, { promptTokens: 150, maxNewTokens: 5 }).step().starts).toHaveLength(1)
+  })
+
+  it('start what is alone without room to grow', () => {
+    const cache = new SharedCache(200).add(1, { promptTokens: 190, maxNewTokens: 60 })
+    expect(cache.step().starts).toHaveLength(1)
+    expect(cache.finish().events.at(-1)).toMatchObject({ type: 'sequence-end', finishReason: 'length' })
+  })
+
+  it('compute a prompt anew where its copy in host memory is too long to be read back beside what runs', () => {
+    const hostRoom = { maxBytes: 1000, copyBytes: (tokens: number) => tokens, windowTokens: null }
+    const cache = new SharedCache(300, { hostRoom })
+    cache.add(1, { promptTokens: 190, from: 0, maxNewTokens: 1 }).step()
+    const [second] = cache.add(2, { promptTokens: 150, from: 5000, maxNewTokens: 40 }).step().starts
+    expect(second?.cuts).toMatchObject([{ slotId: 0, host: { save: { entryId: 0, tokens: 190 } } }])
+    const ids = [...Array(100).keys(), ...Array(10).fill(9999)]
+    expect(cache.add(3, { ids, maxNewTokens: 1 }).step().starts).toMatchObject([{ cachedTokens: 0 }])
+  })
+
   it('count what two sequences have in common once', () => {
     const cache = new SharedCache(300)
     cache.add(1, { promptTokens: 150, from: 0, maxNewTokens: 40 }).step()
@@ -87,6 +109,23 @@ describe('slots that share one KV cache', () => {
     cache.add(2, { promptTokens: 120, maxNewTokens: 1 }).step()
     const { starts } = cache.add(3, { promptTokens: 150, maxNewTokens: 1 }).step()
     expect(starts).toMatchObject([{ slotId: 2, cuts: [{ slotId: 0, tokens: 0 }] }])
+  })
+
+  it('cut others rather than the slot that a prompt goes on in, though that was used least recently', () => {
+    const cache = new SharedCache(300)
+    cache.add(1, { promptTokens: 100, from: 0, maxNewTokens: 1 }).step()
+    cache.add(2, { promptTokens: 120, from: 5000, maxNewTokens: 1 }).step()
+    const { starts } = cache.add(3, { promptTokens: 190, from: 0, maxNewTokens: 1 }).step()
+    expect(starts).toMatchObject([{ slotId: 0, cachedTokens: 100, cuts: [{ slotId: 1, tokens: 0 }] }])
+  })
+
+  it('leave a slot that is cut what another one copies of it', () => {
+    const cache = new SharedCache(300)
+    cache.add(1, { promptTokens: 190, from: 0, maxNewTokens: 1 }).step()
+    const ids = [...Array(80).keys(), ...Array.from({ length: 115 }, (_, i) => 5000 + i)]
+    const { starts } = cache.add(2, { ids, maxNewTokens: 1 }).step()
+    const copied = { slotId: 1, cachedTokens: 80, copyFromSlotId: 0 }
+    expect(starts).toMatchObject([{ ...copied, cuts: [{ slotId: 0, tokens: 80 }] }])
   })
 
   it('keep in host memory what they cut', () => {
@@ -164,6 +203,18 @@ describe('slots that share one KV cache', () => {
     cache.scheduler.abort(2)
     cache.scheduler.update(answer(plan))
     expect(cache.step().cuts).toEqual([{ slotId: 1, tokens: 62 }])
+  })
+
+  it('cut it off with the first step after it, where nothing else ran', () => {
+    const cache = new SharedCache(200)
+    cache.add(1, { promptTokens: 60, maxNewTokens: 60 }).step(3)
+    const plan = cache.scheduler.plan()
+    if (plan === null) throw new Error('nothing was planned')
+    cache.scheduler.abort(1)
+    cache.scheduler.update(answer(plan))
+    expect(cache.scheduler.plan()).toBeNull()
+    expect(cache.add(2, { promptTokens: 10 }).step().cuts).toEqual([{ slotId: 0, tokens: 62 }])
+    expect(cache.step().cuts).toBeUndefined()
   })
 })
 

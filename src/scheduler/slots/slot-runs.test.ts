@@ -191,6 +191,44 @@ describe('prompts beside streams and beside each other', () => {
     expect(tokensOf(planned(scheduler))).toEqual([1, 128, 30])
   })
 
+  it('keeps to the budget of a step beside streams, however cheap prompts are', () => {
+    const scheduler = createFcfsScheduler({ stepTokenBudget: 512 })
+    scheduler.add(createRequest(1, { maxNewTokens: 50 }))
+    scheduler.add(createRequest(2, { promptTokens: 100, maxNewTokens: 1 }))
+    scheduler.update({ ...answer(planned(scheduler)), times: { decodeMs: 1, promptMs: 1 } })
+    scheduler.add(createRequest(3, { promptTokens: 1024 }))
+    // 512 would be whole tiles, but leave no room for the stream's token.
+    expect(tokensOf(planned(scheduler))).toEqual([1, 448])
+    scheduler.checkIntegrity()
+  })
+
+  it('lets no short prompt overtake a seeded one where the step has no room for both', () => {
+    const scheduler = createFcfsScheduler({ maxBatchSize: 40, stepTokenBudget: 168 })
+    scheduler.add(createRequest(1, { maxNewTokens: 50 }))
+    step(scheduler)
+    scheduler.add(createRequest(2, { promptTokens: 300, sampling: { ...GREEDY, seed: 1 } }))
+    scheduler.add(createRequest(3, { promptTokens: 60 }))
+    expect(tokensOf(planned(scheduler))).toEqual([1, 128])
+    scheduler.checkIntegrity()
+  })
+
+  it('takes the whole budget where what a short prompt overtakes ends in the same step', () => {
+    const scheduler = createFcfsScheduler({ maxBatchSize: 3 })
+    for (const [index, promptTokens] of [100, 20, 300].entries())
+      scheduler.add(createRequest(index + 1, { promptTokens }))
+    expect(tokensOf(planned(scheduler))).toEqual([100, 20, 300])
+  })
+
+  it('gives nothing to a prompt behind a seeded one that finds no room', () => {
+    const scheduler = createFcfsScheduler({ maxBatchSize: 4 })
+    scheduler.add(createRequest(1, { maxNewTokens: 50 }))
+    step(scheduler)
+    scheduler.add(createRequest(2, { promptTokens: 100 }))
+    scheduler.add(createRequest(3, { promptTokens: 300, sampling: { ...GREEDY, seed: 1 } }))
+    scheduler.add(createRequest(4, { promptTokens: 80 }))
+    expect(tokensOf(planned(scheduler))).toEqual([1, 100])
+  })
+
   it('plans neighbouring slots next to each other, in whatever order their sequences came', () => {
     const scheduler = createFcfsScheduler({ maxBatchSize: 3 })
     for (const reqId of [1, 2, 3]) scheduler.add(createRequest(reqId, { maxNewTokens: reqId === 1 ? 1 : 50 }))

@@ -128,6 +128,13 @@ describe('a model of the Hub', () => {
     expect(hub.downloads().map((request) => request.path)).not.toContain('/model.safetensors')
   })
 
+  it.each(['constructor', { toString: 1 }])('may name any type of its weights, as %j', async (dtype) => {
+    const files = demoFiles()
+    const config = JSON.parse(files['config.json']?.toString() ?? '') as object
+    await useHub({ ...files, 'config.json': Buffer.from(JSON.stringify({ ...config, dtype })) })
+    await expect(check('hf:acme/m')).resolves.toMatchObject({ architecture: 'llama', quantization: 'BF16' })
+  })
+
   it('in GGUF is told from the beginning of its file', async () => {
     await useHub({ 'tiny.gguf': readFileSync(tiny) })
     const report = await check('hf:acme/m:tiny.gguf')

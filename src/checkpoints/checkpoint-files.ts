@@ -7,7 +7,7 @@ import { basename, dirname, extname, join } from 'node:path'
 import { StartError } from '../core/errors.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import { findPoolingConfig } from './conversion/sentence-modules.ts'
-import { badFile, fileError, isMissing } from './file-errors.ts'
+import { badFile, fileError, isMissing, listed, oneLine } from './file-errors.ts'
 import { isFile } from './json-file.ts'
 import {
   folderWithoutModel,
@@ -109,10 +109,7 @@ async function findWeights(checkpoint: string): Promise<string> {
   const [only] = candidates
   if (only === undefined) throw await folderWithoutModel(checkpoint, names)
   if (candidates.length > 1) {
-    throw badFile(
-      checkpoint,
-      `is a folder with several models; give one of them: ${candidates.sort().join(', ')}`,
-    )
+    throw badFile(checkpoint, `is a folder with several models; give one of them: ${listed(candidates)}`)
   }
   return join(checkpoint, only)
 }
@@ -149,6 +146,6 @@ async function existing(path: string, option: string): Promise<string> {
     return path
   } catch (error) {
     if (!isMissing(error)) throw fileError('read', path, error)
-    throw new StartError(`${path} does not exist; a safetensors checkpoint needs it (${option}).`)
+    throw new StartError(`${oneLine(path)} does not exist; a safetensors checkpoint needs it (${option}).`)
   }
 }

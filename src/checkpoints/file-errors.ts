@@ -60,6 +60,14 @@ export function shown(value: unknown): string {
   return typeof value === 'string' ? quoted(value) : quoted(JSON.stringify(value)).slice(1, -1)
 }
 
+const MAX_LISTED = 30
+
+/** Names of files as a sentence may hold them, sorted; of many only the first. */
+export function listed(names: readonly string[]): string {
+  const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : ''
+  return `${names.toSorted().slice(0, MAX_LISTED).map(oneLine).join(', ')}${more}`
+}
+
 /** A path as a sentence may hold it. */
 export function oneLine(path: string): string {
   // oxlint-disable-next-line no-control-regex -- a path may hold any character, a log line may not

@@ -6,7 +6,10 @@ import { readFile, stat } from 'node:fs/promises'
 import { badFile, fileError, isMissing, quoted, shown } from './file-errors.ts'
 import { checkFile } from './open-file.ts'
 
-const MAX_FILE_BYTES = 256 * 2 ** 20
+/** Twice as large as the index of the largest checkpoint that is published. Empty objects take thirty times as much memory as in the file. */
+const MAX_FILE_BYTES = 32 * 2 ** 20
+/** Of a vocabulary: four times as large as the largest that is published. */
+export const MAX_TOKENIZER_BYTES = 128 * 2 ** 20
 
 const MAX_DEPTH = 100
 const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [
@@ -19,8 +22,8 @@ export interface JsonObject {
   readonly fields: Readonly<Record<string, unknown>>
 }
 
-export async function readJsonObject(path: string): Promise<JsonObject> {
-  return toJsonObject(path, parseJson(path, await readText(path)))
+export async function readJsonObject(path: string, maxBytes = MAX_FILE_BYTES): Promise<JsonObject> {
+  return toJsonObject(path, parseJson(path, await readText(path, maxBytes)))
 }
 
 /** Null when the file does not exist. */
@@ -135,22 +138,19 @@ export interface BinaryFile {
 }
 
 /** Null when the file does not exist. */
-export async function readOptionalBytes(path: string): Promise<BinaryFile | null> {
-  return (await isFile(path)) ? { path, bytes: await readSmallFile(path) } : null
+export async function readOptionalBytes(path: string, maxBytes: number): Promise<BinaryFile | null> {
+  return (await isFile(path)) ? { path, bytes: await readSmallFile(path, maxBytes) } : null
 }
 
-async function readText(path: string): Promise<string> {
-  return (await readSmallFile(path)).toString('utf8')
+export async function readText(path: string, maxBytes = MAX_FILE_BYTES): Promise<string> {
+  return (await readSmallFile(path, maxBytes)).toString('utf8')
 }
 
-async function readSmallFile(path: string): Promise<Buffer> {
+async function readSmallFile(path: string, maxBytes: number): Promise<Buffer> {
   try {
     const size = await checkFile(path)
-    if (size > MAX_FILE_BYTES) {
-      throw badFile(
-        path,
-        `is ${size} bytes long, but such a file of a checkpoint has at most ${MAX_FILE_BYTES}`,
-      )
+    if (size > maxBytes) {
+      throw badFile(path, `is ${size} bytes long, but such a file of a checkpoint has at most ${maxBytes}`)
     }
     return await readFile(path)
   } catch (error) {

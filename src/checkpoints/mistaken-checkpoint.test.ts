@@ -139,3 +139,12 @@ describe('a checkpoint that is not read', () => {
     )
   })
 })
+
+it('a folder with many models names the first of them, on one line', async () => {
+  const folder = temporaryFolder()
+  for (let number = 0; number < 40; number++)
+    writeFileSync(path.join(folder, `m\n${number + 10}.gguf`), 'GGUF')
+  const names = Array.from({ length: 30 }, (_, number) => `m?${number + 10}.gguf`)
+  const sentenceEnd = `is a folder with several models; give one of them: ${names.join(', ')} and 10 more.`
+  await expect(find(folder)).rejects.toThrow(`${folder} ${sentenceEnd}`)
+})

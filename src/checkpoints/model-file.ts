@@ -10,7 +10,6 @@ import { type CheckpointPaths, findCheckpointFiles, type HfFiles } from './check
 import type { LeftOutTensors, TensorType } from './conversion/conversion-plan.ts'
 import { convertInWorker } from './conversion/conversion-thread.ts'
 import type { convertCheckpoint } from './conversion/convert.ts'
-import { badFile } from './file-errors.ts'
 import { type GgufModel, openGgufModel } from './gguf/gguf-file.ts'
 import { isFile, readJsonObject } from './json-file.ts'
 import { weightFiles } from './safetensors/safetensors-file.ts'
@@ -72,11 +71,7 @@ async function cachedConversion(source: HfFiles, options: ResolveOptions): Promi
     recipe: `sluice ${CONVERTER_VERSION} ${tensorType}`,
     sources: () => sourcesOf(source),
     manifest: { from: [weightsPath, configPath, tokenizerPath], as: tensorType },
-    make: async (outputPath, isUnchanged) => {
-      await convert({ source, tensorType, outputPath, onProgress, onLeftOut, signal })
-      if (await isUnchanged()) return
-      throw badFile(weightsPath, 'or a file beside it changed while it was converted')
-    },
+    make: (outputPath) => convert({ source, tensorType, outputPath, onProgress, onLeftOut, signal }),
     isOpened,
     onDamaged,
     signal,

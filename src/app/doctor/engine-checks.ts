@@ -1,5 +1,6 @@
 /** llama.cpp's libraries, GPUs, and the models that would be served, in the order in which a start loads them. */
 import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
+import { isHubReference } from '../../checkpoints/hub/hub-reference.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
 import { StartError } from '../../core/errors.ts'
 import type { CheckpointReport } from '../../protocol/checkpoint-report.ts'
@@ -86,15 +87,13 @@ export async function checkModel(
         : warning('model', `Its first request loads it, and has others unloaded: ${report.problem}`)
     return { finding, neededBytes: 0 }
   }
-  const download =
-    report.downloadBytes === 0 ? '' : ` ${formatBytes(report.downloadBytes)} will be downloaded.`
   const size = `${report.architecture}, ${report.quantization}, needs ${formatBytes(report.neededBytes)}`
   const drafted = draftCheckpoint === null ? '' : ` Its draft model is ${draftCheckpoint}.`
   const { kvCache } = report
   const cache = kvCache === null ? '' : ` KV cache: ${kvCache}.`
   const beside = loadingBytes === 0 ? '' : `, beside ${formatBytes(loadingBytes)} for those before it`
   const fits = ` of the ${formatBytes(availableBytes)} that are free${beside}`
-  const text = `${checkpoint}: ${size}${fits}.${drafted}${cache}${describeLayers(report)}${download}`
+  const text = `${checkpoint}: ${size}${fits}.${drafted}${cache}${describeLayers(report)}${describeDownload(report)}`
   return { finding: ok('model', text), neededBytes: report.neededBytes }
 }
 
@@ -109,9 +108,25 @@ export async function checkAdapter(
 ): Promise<Finding> {
   if (!localIds.includes(base))
     return fault('adapter', `${adapter} has the base '${base}', which is no local model.`)
-  const { findAdapterFiles } = await import('../../checkpoints/adapters/adapter-files.ts')
-  await findAdapterFiles(adapter)
-  return ok('adapter', `${adapter}, for '${base}'.`)
+  const download = await findAdapter(adapter)
+  return ok('adapter', `${adapter}, for '${base}'.${download}`)
+}
+
+/** What of it will be downloaded, as the end of a text. @throws StartError where it is no adapter */
+async function findAdapter(adapter: string): Promise<string> {
+  if (isHubReference(adapter)) {
+    const { surveyAdapter } = await import('../../checkpoints/hub/survey-model.ts')
+    const survey = await surveyAdapter(adapter, { env: process.env })
+    if (survey.kind === 'remote') return describeDownload(survey)
+  } else {
+    const { findAdapterFiles } = await import('../../checkpoints/adapters/adapter-files.ts')
+    await findAdapterFiles(adapter)
+  }
+  return ''
+}
+
+function describeDownload({ downloadBytes }: { readonly downloadBytes: number }): string {
+  return downloadBytes === 0 ? '' : ` ${formatBytes(downloadBytes)} will be downloaded.`
 }
 
 /** None where llama.cpp cannot be loaded, which is a finding of its own. */

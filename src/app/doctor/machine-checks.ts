@@ -5,7 +5,6 @@ import http from 'node:http'
 import https from 'node:https'
 import { createServer } from 'node:net'
 import path from 'node:path'
-import { json } from 'node:stream/consumers'
 import { availableMemoryBytes } from '../../checkpoints/memory/available-memory.ts'
 import type { ServerConfig } from '../../config/server-config.ts'
 import { OPEN_FILE_LIMIT } from '../../core/open-file-limit.ts'
@@ -121,11 +120,13 @@ function tryListening(address: Pick<ServerConfig, 'host' | 'port'>): Promise<str
 }
 
 const ANSWER_TIMEOUT_MS = 3000
+const MAX_ANSWER_BYTES = 65_536
 
 async function describeHolder(where: string, scheme: 'http' | 'https'): Promise<Finding> {
   const own = where.replace('0.0.0.0:', '127.0.0.1:').replace('[::]:', '[::1]:')
   const answer = await readAnswer(`${scheme}://${own}/v1/health`).catch(() => null)
-  const isSluice = typeof answer === 'object' && answer !== null && 'status' in answer
+  // Other programs have a `status` too, of their health or of an error.
+  const isSluice = typeof answer === 'object' && answer !== null && 'models_loaded' in answer
   if (isSluice) return ok('port', `A server of Sluice listens on ${where}.`)
   return fault('port', `${where} is in use by another program; choose another with --port.`)
 }
@@ -135,6 +136,18 @@ function readAnswer(url: string): Promise<unknown> {
   const get = url.startsWith('https:') ? https.get : http.get
   const options = { rejectUnauthorized: false, signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) }
   return new Promise((resolve, reject) => {
-    get(url, options, (response) => resolve(json(response))).on('error', reject)
+    get(url, options, (response) => resolve(readShort(response))).on('error', reject)
   })
+}
+
+/** @throws where the answer is no JSON, or longer than that of any health: another program may send without end. */
+async function readShort(response: AsyncIterable<Buffer>): Promise<unknown> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of response) {
+    size += chunk.length
+    if (size > MAX_ANSWER_BYTES) throw new RangeError('the answer is too long')
+    chunks.push(chunk)
+  }
+  return JSON.parse(Buffer.concat(chunks).toString('utf8'))
 }

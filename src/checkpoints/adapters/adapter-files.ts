@@ -5,7 +5,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { StartError } from '../../core/errors.ts'
-import { badFile, fileError, isMissing } from '../file-errors.ts'
+import { badFile, fileError, isMissing, listed } from '../file-errors.ts'
 import { isFile } from '../json-file.ts'
 import { refusePointers } from '../mistaken-checkpoint.ts'
 
@@ -26,11 +26,11 @@ export async function findAdapterFiles(adapter: string): Promise<AdapterFiles> {
   const names = await listFolder(adapter)
   if (names === null) return await ofFile(adapter)
   if (names.includes(PEFT_CONFIG)) return await ofPeft(adapter, names)
-  const ggufs = names.filter((name) => extname(name) === '.gguf').sort()
+  const ggufs = names.filter((name) => extname(name) === '.gguf')
   const [only] = ggufs
   if (only === undefined) throw noAdapter(adapter, names)
   if (ggufs.length === 1) return await ofFile(join(adapter, only))
-  throw badFile(adapter, `is a folder with several GGUF files; give one of them: ${ggufs.join(', ')}`)
+  throw badFile(adapter, `is a folder with several GGUF files; give one of them: ${listed(ggufs)}`)
 }
 
 async function ofFile(path: string): Promise<AdapterFiles> {

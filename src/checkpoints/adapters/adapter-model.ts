@@ -4,8 +4,8 @@
  */
 import type { StartError } from '../../core/errors.ts'
 import { badFile, quoted } from '../file-errors.ts'
-import { type GgufModel, numberValue, readGgufFile } from '../gguf/gguf-file.ts'
-import { elementCount, type GgufMetadata, type GgufTensor } from '../gguf/gguf-format.ts'
+import { type GgufModel, readGgufFile } from '../gguf/gguf-file.ts'
+import { elementCount, type GgmlType, type GgufMetadata, type GgufTensor } from '../gguf/gguf-format.ts'
 
 /** The model that an adapter is for. */
 export interface BaseModel extends Pick<GgufModel, 'architecture' | 'metadata' | 'tensors'> {
@@ -21,6 +21,8 @@ export interface AdapterModel {
 
 const SUFFIXES = ['.lora_a', '.lora_b'] as const
 const EMBEDDINGS = 'token_embd.weight'
+/** Indices, and what weights are multiplied by. */
+const NOT_MULTIPLIED: ReadonlySet<GgmlType> = new Set(['F64', 'I8', 'I16', 'I32', 'I64', 'Q8_1', 'Q8_K'])
 
 /**
  * @param path as messages name it, where that is not the file itself
@@ -41,19 +43,38 @@ export async function openAdapterModel(
     throw badFile(path, `is an adapter of the type ${quoted(kind ?? 'none')}; only LoRA is served`)
   if (metadata.has('adapter.alora.invocation_tokens'))
     throw badFile(path, 'is an activated LoRA adapter (aLoRA), which is not served')
-  if (numberValue(metadata, 'adapter.lora.alpha') === null) throw badFile(path, 'has no "adapter.lora.alpha"')
+  checkAlpha(path, metadata)
   const architecture = textValue(metadata, 'general.architecture')
   if (architecture !== base.architecture)
     throw unfit(path, `is for the architecture ${quoted(architecture ?? 'none')}`, {
       ...base,
       has: quoted(base.architecture),
     })
+  checkTypes(path, tensors)
   checkFits(path, tensors, base)
   return {
     path: filePath,
     parameters: tensors.reduce((sum, { shape }) => sum + elementCount(shape), 0),
     sizeBytes: tensors.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0),
   }
+}
+
+/** llama.cpp ends its process at any other type, and with it what runs on the base model. */
+function checkAlpha(path: string, metadata: GgufMetadata): void {
+  const alpha = metadata.get('adapter.lora.alpha')
+  if (alpha === undefined) throw badFile(path, 'has no "adapter.lora.alpha"')
+  if (alpha.type !== 'float32' || !Number.isFinite(alpha.value))
+    throw badFile(path, 'is damaged: its "adapter.lora.alpha" is no number of the type float32')
+}
+
+/** The process ends at these too, at the first request. */
+function checkTypes(path: string, tensors: readonly GgufTensor[]): void {
+  const wrong = tensors.find(({ type }) => NOT_MULTIPLIED.has(type))
+  if (wrong !== undefined)
+    throw badFile(
+      path,
+      `has tensor ${quoted(wrong.name)} of the type ${wrong.type}, which llama.cpp does not multiply`,
+    )
 }
 
 /** @throws StartError naming the first tensor that the model has not, or has in another shape */

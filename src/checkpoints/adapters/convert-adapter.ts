@@ -18,6 +18,9 @@ import { bytesOf, type LoraHalf, type LoraPart, numbersOf, readLoraHalf, scaleOf
 import { type PeftConfig, readPeftConfig } from './peft-config.ts'
 import { type ExpertHalf, planAllExperts, planEachExpert } from './plan-experts.ts'
 
+/** Three times as large as that for each expert of a large model; it is read in the thread that serves requests. */
+const MAX_HEADER_BYTES = 16 * 2 ** 20
+
 /** @throws StartError naming what cannot be converted, or does not fit the model */
 export async function convertAdapter(
   { configPath, weightsPath }: PeftFiles,
@@ -25,7 +28,7 @@ export async function convertAdapter(
   outputPath: string,
 ): Promise<void> {
   const config = readPeftConfig(await readJsonObject(configPath))
-  const { tensors } = await openCheckpoint(weightsPath)
+  const { tensors } = await openCheckpoint(weightsPath, MAX_HEADER_BYTES)
   const parts = planParts([...tensors.values()], config, base)
   checkFits(weightsPath, parts, base)
   const metadata: GgufMetadata = new Map([

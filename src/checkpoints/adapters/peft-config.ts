@@ -4,6 +4,7 @@
  */
 import { badFile, quoted, shown } from '../file-errors.ts'
 import { flagField, type JsonObject, listField, objectField, positiveNumberField } from '../json-file.ts'
+import { BoundedPatterns, endPattern } from './bounded-patterns.ts'
 
 export interface PeftConfig {
   /** Of most modules. */
@@ -19,7 +20,7 @@ const CHANGES_BASE = /^(?:pissa|olora|corda|loftq)/i
 export function readPeftConfig(config: JsonObject): PeftConfig {
   const { fields, path } = config
   if (fields['peft_type'] !== 'LORA')
-    throw badFile(path, `has the peft_type ${quoted(String(fields['peft_type']))}; only LORA is served`)
+    throw badFile(path, `has the peft_type ${shown(fields['peft_type'])}; only LORA is served`)
   refuse(config)
   const alpha = positiveNumberField(config, 'lora_alpha')
   const isRankStabilized = flagField(config, 'use_rslora', false)
@@ -39,7 +40,7 @@ function refuse(config: JsonObject): void {
     )
   }
   if (flagField(config, 'use_dora', false)) no('DoRA ("use_dora")')
-  if ((fields['bias'] ?? 'none') !== 'none') no(`biases ("bias": ${quoted(String(fields['bias']))})`)
+  if ((fields['bias'] ?? 'none') !== 'none') no(`biases ("bias": ${shown(fields['bias'])})`)
   if (flagField(config, 'lora_bias', false)) no('biases ("lora_bias")')
   if (flagField(config, 'fan_in_fan_out', false)) no('transposed layers ("fan_in_fan_out")')
   if (flagField(config, 'use_qalora', false)) no('QALoRA ("use_qalora")')
@@ -61,18 +62,29 @@ function isGiven(value: unknown): boolean {
 
 /** The number of the first pattern that a module's name ends with, as PEFT looks for it. */
 function readPattern(config: JsonObject, name: string): (module: string) => number | null {
-  const object = objectField(config, name)
-  const patterns = Object.keys(object?.fields ?? {}).map((key) => ({
-    ends: toPattern(config, name, key),
-    value: positiveNumberField({ path: config.path, fields: object?.fields ?? {} }, key),
-  }))
-  return (module) => patterns.find(({ ends }) => ends.test(module))?.value ?? null
+  const { path } = config
+  const fields = objectField(config, name)?.fields ?? {}
+  const values = Object.keys(fields).map((key) => {
+    if (!isPattern(key)) throw badFile(path, `is not usable: ${quoted(key)} of ${quoted(name)} is no pattern`)
+    return [key, positiveNumberField({ path, fields }, key)] as const
+  })
+  const patterns = new BoundedPatterns()
+  return (module) => {
+    for (const [key, value] of values) {
+      const ends = patterns.endsWith(module, key)
+      if (ends === null)
+        throw badFile(path, `is not usable: ${quoted(key)} of ${quoted(name)} takes too long to be searched`)
+      if (ends) return value
+    }
+    return null
+  }
 }
 
-function toPattern({ path }: JsonObject, name: string, key: string): RegExp {
+function isPattern(key: string): boolean {
   try {
-    return new RegExp(`^(?:.*\\.)?(?:${key})$`)
+    endPattern(key)
+    return true
   } catch {
-    throw badFile(path, `is not usable: ${quoted(key)} of ${quoted(name)} is no pattern`)
+    return false
   }
 }

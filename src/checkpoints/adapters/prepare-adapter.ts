@@ -5,6 +5,7 @@
 import type { LogWriter } from '../../core/log-writer.ts'
 import { cachedArtifact, DAMAGED_FILE } from '../cache/artifact-cache.ts'
 import { badFile, quoted } from '../file-errors.ts'
+import { requireFinite } from '../gguf/gguf-tensor-data.ts'
 import { localCheckpointLogged } from '../hub/local-checkpoint.ts'
 import { findAdapterFiles, type PeftFiles } from './adapter-files.ts'
 import { type AdapterModel, type BaseModel, openAdapterModel } from './adapter-model.ts'
@@ -36,7 +37,12 @@ export async function prepareAdapter(work: AdapterWork): Promise<AdapterModel> {
     isAdapter: true,
   })
   const files = await findAdapterFiles(path)
-  if (files.kind === 'gguf') return await openAdapterModel(files.path, base)
+  if (files.kind === 'gguf') {
+    const model = await openAdapterModel(files.path, base)
+    // An engine whose numbers are none stops, with all that runs on the base model.
+    await requireFinite(files.path, signal)
+    return model
+  }
   return await openAdapterModel(await converted(files, work), base, files.weightsPath)
 }
 
@@ -57,11 +63,7 @@ async function converted(
     recipe: `sluice adapter ${CONVERTER_VERSION} ${recipeOf(base)}`,
     sources: async () => [configPath, weightsPath],
     manifest: { from: [configPath, weightsPath], as: `adapter ${recipeOf(base)}` },
-    make: async (outputPath, isUnchanged) => {
-      await convertAdapter(files, base, outputPath)
-      if (await isUnchanged()) return
-      throw badFile(weightsPath, 'or the file beside it changed while it was converted')
-    },
+    make: (outputPath) => convertAdapter(files, base, outputPath),
     onDamaged: (file) => log.warn({ model: modelId, file }, DAMAGED_FILE),
     signal,
   })

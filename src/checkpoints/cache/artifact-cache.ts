@@ -9,7 +9,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Mutex } from '../../core/concurrency/semaphore.ts'
 import { StartError } from '../../core/errors.ts'
-import { fileError } from '../file-errors.ts'
+import { badFile, fileError } from '../file-errors.ts'
 import { isFile } from '../json-file.ts'
 import { type Fingerprint, type Manifest, writeManifest } from './artifact-manifest.ts'
 import { ContentHashes } from './content-hash.ts'
@@ -26,8 +26,8 @@ interface ArtifactOptions {
   /** Paths of all files that it is made from; null for one that may exist and does not. */
   readonly sources: () => Promise<readonly (string | null)[]>
   readonly manifest: Manifest
-  /** Leaves the file at `outputPath` whole, or fails. `isUnchanged` hashes again the sources that were written to. */
-  readonly make: (outputPath: string, isUnchanged: () => Promise<boolean>) => Promise<void>
+  /** Leaves the file at `outputPath` whole, or fails. */
+  readonly make: (outputPath: string) => Promise<void>
   /** False where the file is only the source of another artifact, which may be there already. @default true */
   readonly isOpened?: boolean | undefined
   /** Called when the cache holds the file, but damaged or without a checksum; it is made again. */
@@ -41,21 +41,25 @@ interface Artifact {
   readonly isNew: boolean
 }
 
-/** @throws StartError when it cannot be written, and what `make` throws. */
+/** @throws StartError when it cannot be written or its sources are written to, and what `make` throws. */
 export async function cachedArtifact(options: ArtifactOptions): Promise<Artifact> {
   const { dataDir, manifest, make, isOpened = true, onDamaged, signal } = options
   const folder = artifactFolder(dataDir)
   const hashes = await ContentHashes.open(folder)
   const key = await keyOf(options, hashes)
   const path = join(folder, `${key}.gguf`)
-  const isUnchanged = async (): Promise<boolean> => (await keyOf(options, hashes)) === key
   const { isNew, fingerprint } = await inTurn(path, signal, async () => {
     const found = await findIntact(path, { isOpened, signal })
     if (found !== null) return { isNew: false, fingerprint: found }
     if (await isFile(path)) onDamaged?.(path)
     await prepareFolder(folder)
-    const fingerprint = await makeWhole(path, (outputPath) => make(outputPath, isUnchanged), signal)
-    return { isNew: true, fingerprint }
+    const makeUnchanged = async (outputPath: string): Promise<void> => {
+      await make(outputPath)
+      // Only those that were written to are hashed again.
+      if ((await keyOf(options, hashes)) === key) return
+      throw badFile(manifest.from[0] ?? folder, 'or a file beside it changed while it was converted')
+    }
+    return { isNew: true, fingerprint: await makeWhole(path, makeUnchanged, signal) }
   })
   await hashes.save()
   await writeManifest(path, { ...manifest, ...fingerprint })

@@ -22,7 +22,13 @@ import { readPooling } from './sentence-modules.ts'
 import { planArchitecture } from '../architectures/hf-architectures.ts'
 import { matryoshkaMetadata, poolingMetadata } from '../architectures/pooling.ts'
 import { tokenizerMetadata } from '../tokenizers/hf-tokenizer.ts'
-import { readJsonObject, readOptionalBytes, readOptionalJsonObject, readOptionalText } from '../json-file.ts'
+import {
+  MAX_TOKENIZER_BYTES,
+  readJsonObject,
+  readOptionalBytes,
+  readOptionalJsonObject,
+  readOptionalText,
+} from '../json-file.ts'
 import type { HfFiles } from '../checkpoint-files.ts'
 import { type Checkpoint, openCheckpoint } from '../safetensors/safetensors-file.ts'
 import type { SafetensorsTensor } from '../safetensors/safetensors-file.ts'
@@ -102,13 +108,13 @@ export async function planConversion(source: HfFiles, tensorType: TensorType): P
   const tensors = planTensors(architecture, checkpoint, tensorType)
   const files = {
     config,
-    tokenizer: await readJsonObject(source.tokenizerPath),
+    tokenizer: await readJsonObject(source.tokenizerPath, MAX_TOKENIZER_BYTES),
     tokenizerConfig: await readOptionalJsonObject(source.tokenizerConfigPath),
     generationConfig: await readOptionalJsonObject(source.generationConfigPath),
     modelCard: await readOptionalText(source.modelCardPath),
     chatTemplate: await readOptionalText(source.chatTemplatePath),
     processorTemplate: await readOptionalJsonObject(source.processorTemplatePath),
-    pieceModel: await readOptionalBytes(source.sentencePiecePath),
+    pieceModel: await readOptionalBytes(source.sentencePiecePath, MAX_TOKENIZER_BYTES),
   }
   const metadata: GgufMetadata = new Map([
     ['general.architecture', gguf.string(architecture.ggufName)],

@@ -1,6 +1,6 @@
 /**
  * Plans and carries out conversions in a worker thread, because planning a vocabulary of 256,000 tokens takes seconds of
- * computing and converting takes minutes. A small vocabulary is planned in this thread: it takes less than to start another.
+ * computing and converting takes minutes. A small checkpoint is planned in this thread: it takes less than to start another.
  * The thread has ended when the promise settles.
  */
 import { stat } from 'node:fs/promises'
@@ -8,7 +8,10 @@ import { withAbort } from '../../core/concurrency/abort.ts'
 import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
 import { workerEntry } from '../../core/concurrency/worker-channel.ts'
 import { InvariantError } from '../../core/errors.ts'
+import { errorCode } from '../../core/system-error.ts'
 import type { HfFiles } from '../checkpoint-files.ts'
+import { badFile } from '../file-errors.ts'
+import { headerLength } from '../safetensors/safetensors-file.ts'
 import type { LeftOutTensors, PlannedFile, TensorType } from './conversion-plan.ts'
 import type { ConvertOptions } from './convert.ts'
 
@@ -21,8 +24,8 @@ export type ConversionAnswer =
   | { readonly type: 'converted'; readonly leftOut: LeftOutTensors | null }
   | { readonly type: 'planned'; readonly file: PlannedFile }
 
-/** Bytes of a tokenizer.json up to which its plan takes less than to start another thread: some 12,000 tokens. */
-const SMALL_TOKENIZER_BYTES = 256 * 1024
+/** Bytes of text up to which a plan takes less than to start another thread: some 12,000 tokens. */
+const SMALL_BYTES = 256 * 1024
 
 /** As `convertCheckpoint`. */
 export async function convertInWorker(options: ConvertOptions): Promise<void> {
@@ -39,9 +42,21 @@ export async function planAside(
 ): Promise<PlannedFile> {
   const untilAborted = <Value>(work: Promise<Value>) =>
     signal === undefined ? work : withAbort(work, signal)
-  const { size } = await untilAborted(stat(source.tokenizerPath))
-  if (size <= SMALL_TOKENIZER_BYTES) return await untilAborted(planHere(source, tensorType))
+  if (await untilAborted(isSmall(source))) return await untilAborted(planHere(source, tensorType))
   return await planInThread(source, tensorType, signal)
+}
+
+/** Whether little is read of all files but the weights, and of their header. Those in several files are of no small model. */
+export async function isSmall(source: HfFiles): Promise<boolean> {
+  const { kind: _, weightsPath, ...others } = source
+  if (weightsPath.endsWith('.json')) return false
+  const sizes = await Promise.all(Object.values(others).map(sizeOf))
+  return sizes.reduce((sum, size) => sum + size, await headerLength(weightsPath)) <= SMALL_BYTES
+}
+
+/** 0 where there is none: most of them need not exist. */
+async function sizeOf(path: string): Promise<number> {
+  return (await stat(path).catch(() => null))?.size ?? 0
 }
 
 async function planHere(source: HfFiles, tensorType: TensorType): Promise<PlannedFile> {
@@ -74,9 +89,16 @@ async function runThread(
     return await thread.call(work, { onProgress })
   } catch (error) {
     signal?.throwIfAborted()
-    throw error
+    throw isOutOfMemory(error)
+      ? badFile(work.source.weightsPath, 'or a file beside it takes too much memory to be read')
+      : error
   } finally {
     signal?.removeEventListener('abort', stop)
     await thread.close()
   }
+}
+
+/** Node ends a thread whose heap is full, and nothing else. */
+function isOutOfMemory(thrown: unknown): boolean {
+  return thrown instanceof Error && errorCode(thrown.cause) === 'ERR_WORKER_OUT_OF_MEMORY'
 }

@@ -438,6 +438,11 @@ describe('a damaged checkpoint is one sentence, and leaves nothing in the cache'
       /is unusable: "\.\.\/\.\.\/model\.safetensors" is no file name of a shard\.$/,
     ],
     [
+      'an object in the place of a path, which has no text',
+      { 'model.safetensors.index.json': JSON.stringify({ weight_map: { a: { toString: 1 } } }) },
+      /is no file name of a shard\.$/,
+    ],
+    [
       'an absolute path',
       { 'model.safetensors.index.json': index('/etc/model.safetensors') },
       /is no file name of a shard\.$/,

@@ -1,4 +1,4 @@
-import { copyFile, mkdtemp, rm, truncate, writeFile } from 'node:fs/promises'
+import { copyFile, mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gguf as readWithOracle } from '@huggingface/gguf'
@@ -6,7 +6,7 @@ import * as fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { lengthOf } from '../../../test/support/length-of.ts'
 import { StartError } from '../../core/errors.ts'
-import { openGgufModel, readGgufFile } from './gguf-file.ts'
+import { openGgufModel, readGgufFile, readGgufHeader } from './gguf-file.ts'
 import { GGML_TYPES, gguf, type GgufMetadata, type GgufTensor, type GgufValue } from './gguf-format.ts'
 import { MoreBytesNeeded, parseGgufHeader } from './gguf-header.ts'
 import { layoutGguf, writeGguf } from './gguf-writer.ts'
@@ -139,6 +139,12 @@ describe('openGgufModel', () => {
       [{ metadata: [['general.architecture', gguf.uint32(1)]] }, 'names no architecture'],
       [{ metadata: [['tokenizer.ggml.model', gguf.bool(true)]] }, 'has no tokenizer inside'],
       [{ tensors: [] }, 'holds no weights'],
+      ...[gguf.uint32(0), gguf.uint32(513), { type: 'uint64', value: 2n ** 60n } as const].map(
+        (layers): [ModelFile, string] => [
+          { metadata: [['llama.block_count', layers]] },
+          `it names ${Number(layers.type === 'array' ? 0 : layers.value)} layers; llama.cpp computes 1 to 512`,
+        ],
+      ),
       [
         { metadata: [['general.type', gguf.string('adapter')]] },
         'is a LoRA adapter, not a model: register it',
@@ -169,6 +175,18 @@ describe('openGgufModel', () => {
     await writeFile(path, start)
     await truncate(path, 2 ** 33)
     await expect(openGgufModel(path)).rejects.toThrow('its header is longer than 67108864 bytes')
+  })
+
+  it('gives up on a file that becomes shorter while its header is read', async () => {
+    const path = await writeModel()
+    const bytes = await readFile(path)
+    let reads = 0
+    const read = () => {
+      if (++reads > 3) throw new Error('it is read again and again')
+      return Promise.resolve(bytes.subarray(0, 100))
+    }
+    const reading = readGgufHeader({ path, sizeBytes: bytes.length, read })
+    await expect(reading).rejects.toThrow(`${path} became shorter while it was read.`)
   })
 
   it('notices a truncated file', async () => {

@@ -12,6 +12,8 @@ import { openFile } from '../open-file.ts'
 const FIRST_READ_BYTES = 4 * 2 ** 20
 /** Headers are mostly vocabulary: 256k tokens with their merges make about 20 MB. */
 const MAX_HEADER_BYTES = 64 * 2 ** 20
+/** llama.cpp's LLAMA_MAX_LAYERS; it ends its process at more, or at none. */
+const MAX_LAYERS = 512
 const SPLIT_NAME = /^(?<prefix>.+)-(?<number>\d{5})-of-(?<count>\d{5})\.gguf$/
 
 /** A model that llama.cpp can serve, known from its headers. */
@@ -85,9 +87,12 @@ interface HeaderBytes {
 /** Reads as much of a file as its header needs. @throws StartError */
 export async function readGgufHeader({ path, sizeBytes, read }: HeaderBytes): Promise<GgufFile> {
   for (let wanted = FIRST_READ_BYTES; ;) {
-    const bytes = await read(Math.min(wanted, sizeBytes))
+    const count = Math.min(wanted, sizeBytes)
+    const bytes = await read(count)
     const parsed = parseOrGrow({ path, bytes, fileSizeBytes: sizeBytes })
     if ('header' in parsed) return { path, sizeBytes, header: parsed.header }
+    // Or it would be asked for again and again.
+    if (bytes.length < count) throw badFile(path, 'became shorter while it was read')
     wanted = Math.max(parsed.neededBytes, wanted * 4)
   }
 }
@@ -170,6 +175,9 @@ function checkServable(path: string, metadata: GgufMetadata, tensorCount: number
   ) {
     throw badFile(path, 'has no tokenizer inside')
   }
+  const layers = numberValue(metadata, `${architecture.value}.block_count`)
+  if (layers !== null && !(layers >= 1 && layers <= MAX_LAYERS))
+    throw badFile(path, `is not usable: it names ${layers} layers; llama.cpp computes 1 to ${MAX_LAYERS}`)
   return architecture.value
 }
 

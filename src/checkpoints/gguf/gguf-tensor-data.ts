@@ -39,6 +39,19 @@ export async function* readTensorData({ name, shape, stored }: StoredTensor): As
   }
 }
 
+/** @throws StartError naming a tensor with a NaN or an Infinity; the signal's reason when it aborts */
+export async function requireFinite(filePath: string, signal: AbortSignal): Promise<void> {
+  for (const { name, stored } of await storedTensors({ filePaths: [filePath] })) {
+    const { type } = stored
+    if (!isFloatType(type)) continue
+    for await (const chunk of readFileChunks(stored, CHUNK_BYTES)) {
+      signal.throwIfAborted()
+      if (findNonFinite(chunk, type) !== null)
+        throw badFile(filePath, `holds a NaN or an Infinity in tensor ${quoted(name)}`)
+    }
+  }
+}
+
 /** As F32; a tensor of floats. */
 export async function* readFloats(tensor: StoredTensor): AsyncGenerator<Float32Array> {
   const { type, filePath } = tensor.stored

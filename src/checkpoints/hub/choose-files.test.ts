@@ -29,6 +29,15 @@ describe('the files of an adapter', () => {
   })
 })
 
+it('are found among many in no time', () => {
+  const part = (number: number) => `m-${String(number).padStart(5, '0')}-of-10000.gguf`
+  const names = Array.from({ length: 100_000 }, (_, index) => `${100_000 - index}.txt`)
+  const parts = Array.from({ length: 10_000 }, (_, index) => part(index + 1))
+  const start = process.cpuUsage()
+  expect(chooseFiles(reference(part(1)), [...names, ...parts]).weights).toEqual(parts)
+  expect(process.cpuUsage(start).user).toBeLessThan(2e6)
+})
+
 describe('the tokenizer of a model', () => {
   it("is Mistral's own file where there is no other", () => {
     const names = ['config.json', 'model.safetensors', 'tekken.json']

@@ -1,6 +1,7 @@
 /** Chooses the files of a repository that make up a model, by their names alone. */
 import path from 'node:path'
 import { StartError } from '../../core/errors.ts'
+import { listed } from '../file-errors.ts'
 import { isRecord } from '../json-file.ts'
 import { type HubReference, isInsideRepo } from './hub-reference.ts'
 
@@ -33,7 +34,6 @@ const POOLING_CONFIG = /^[^/]*Pooling\/config\.json$/
 const INDEX_FILE = 'model.safetensors.index.json'
 const TEKKEN_FILE = 'tekken.json'
 const SPLIT = /-(?<part>\d{5})-of-(?<count>\d{5})\.gguf$/
-const MAX_SHOWN_FILES = 30
 const MAX_PARTS = 10_000
 
 export interface ChooseOptions {
@@ -75,11 +75,11 @@ export function chooseFiles(
   }
   if (ggufs.length === 0 && safetensors.length > 0) {
     throw new StartError(
-      `${repo} has several .safetensors files and no index that says what they are: ${shown(safetensors)}.`,
+      `${repo} has several .safetensors files and no index that says what they are: ${listed(safetensors)}.`,
     )
   }
   if (ggufs.length === 0) throw withoutModel(repo, sound)
-  throw new StartError(`${repo} holds GGUF files; name one of them, as in hf:${repo}:FILE: ${shown(ggufs)}.`)
+  throw new StartError(`${repo} holds GGUF files; name one of them, as in hf:${repo}:FILE: ${listed(ggufs)}.`)
 }
 
 /** One file of weights and no model: what it is trained for has a repository of its own. @throws StartError */
@@ -100,7 +100,7 @@ function chooseAdapter(
   const [gguf] = ggufs
   if (gguf === undefined)
     throw new StartError(`${repo} holds no adapter: neither ${config} with ${weights}, nor a GGUF file.`)
-  throw new StartError(`${repo} holds GGUF files; name one of them, as in hf:${repo}:FILE: ${shown(ggufs)}.`)
+  throw new StartError(`${repo} holds GGUF files; name one of them, as in hf:${repo}:FILE: ${listed(ggufs)}.`)
 }
 
 function withoutModel(repo: string, names: readonly string[]): StartError {
@@ -139,9 +139,10 @@ function ggufParts(
   if (!file.endsWith('.gguf')) {
     throw new StartError(`'${file}' is no .gguf file; a safetensors checkpoint is named without its files.`)
   }
-  const missing = partsOf(file).filter((part) => !names.includes(part))
+  const known = new Set(names)
+  const missing = partsOf(file).filter((part) => !known.has(part))
   if (missing.length === 0) return partsOf(file)
-  const choice = ggufs.length === 0 ? 'no .gguf file at all' : `these: ${shown(ggufs)}`
+  const choice = ggufs.length === 0 ? 'no .gguf file at all' : `these: ${listed(ggufs)}`
   throw new StartError(`${repo} has no file '${missing[0]}', but ${choice}.`)
 }
 
@@ -152,9 +153,4 @@ function partsOf(file: string): readonly string[] {
   return Array.from({ length: count }, (_, index) =>
     file.replace(SPLIT, `-${String(index + 1).padStart(5, '0')}-of-${total}.gguf`),
   )
-}
-
-function shown(files: readonly string[]): string {
-  const more = files.length > MAX_SHOWN_FILES ? ` and ${files.length - MAX_SHOWN_FILES} more` : ''
-  return `${files.slice(0, MAX_SHOWN_FILES).join(', ')}${more}`
 }

@@ -221,7 +221,9 @@ async function listParts({ blobsDir }: HubCache, hash: string): Promise<readonly
     names.map(async (name): Promise<Part | null> => {
       const file = path.join(blobsDir, name)
       const stats = await stat(file).catch(() => null)
-      return stats === null ? null : { file, size: stats.size, ageMs: Date.now() - stats.mtimeMs }
+      // Nor is one touched now whose time lies ahead: the clock was put back since.
+      const ageMs = Math.abs(Date.now() - (stats?.mtimeMs ?? 0))
+      return stats === null ? null : { file, size: stats.size, ageMs }
     }),
   )
   return parts.filter((part) => part !== null)

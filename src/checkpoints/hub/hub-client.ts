@@ -21,7 +21,8 @@ export interface HubFile {
 
 export interface HubListing {
   readonly commit: string
-  readonly files: readonly HubFile[]
+  /** By their paths in the repository. */
+  readonly files: ReadonlyMap<string, HubFile>
 }
 
 export interface HubClientOptions extends Pick<HubSettings, 'endpoint' | 'token'> {
@@ -58,7 +59,7 @@ export class HubClient {
     )
     if (!COMMIT.test(sha)) throw this.#nonsense('a revision without a commit')
     const files = await this.#ask(async (hub) => {
-      const listed: HubFile[] = []
+      const listed = new Map<string, HubFile>()
       for await (const entry of listFiles({ ...hub, repo, revision: sha, recursive: true })) {
         if (entry.type !== 'file') continue
         const { size, oid = '' } = entry.lfs ?? entry
@@ -66,7 +67,7 @@ export class HubClient {
         if (!HASH.test(oid) || !Number.isSafeInteger(size) || size < 0) {
           throw this.#nonsense('a file without a checksum or a size')
         }
-        listed.push({ path: entry.path, size, hash: oid })
+        listed.set(entry.path, { path: entry.path, size, hash: oid })
       }
       return listed
     })

@@ -3,11 +3,11 @@
  * downloaded again; when the Hub cannot be reached, a model that was pulled before is served. Decision 0016 says why the
  * download is not the Hub library's own.
  */
-import { mkdir, readFile, statfs } from 'node:fs/promises'
+import { mkdir, statfs } from 'node:fs/promises'
 import { abortReason } from '../../core/concurrency/abort.ts'
 import { StartError } from '../../core/errors.ts'
 import { planArchitecture } from '../architectures/hf-architectures.ts'
-import { readJsonObject } from '../json-file.ts'
+import { readJsonObject, readText } from '../json-file.ts'
 import { type ChooseOptions, type ChosenFiles, chooseFiles, shardsOf } from './choose-files.ts'
 import { downloadBlob } from './download-blob.ts'
 import { fileSize, HubCache } from './hub-cache.ts'
@@ -93,8 +93,7 @@ async function pull(context: PullContext): Promise<string> {
     return cached
   }
   const { commit, files } = listing
-  const names = files.map(({ path }) => path)
-  const chosen = chooseFiles(reference, names, context)
+  const chosen = chooseFiles(reference, [...files.keys()], context)
   // The size of the download is known from the index, which is too small to count itself.
   if (chosen.weights === null) {
     await fetchAll([chosen.opened], listing, { ...context, onProgress: undefined })
@@ -143,7 +142,7 @@ async function findMissing(
 ): Promise<readonly HubFile[]> {
   const missing: HubFile[] = []
   for (const name of names) {
-    const file = files.find(({ path }) => path === name)
+    const file = files.get(name)
     if (file === undefined)
       throw new StartError(`${reference.repo} names a file '${name}' but does not have it.`)
     if ((await fileSize(cache.snapshotPath(commit, file.path))) === file.size) continue
@@ -178,7 +177,7 @@ async function weightsOf(
   { cache, reference }: Pick<PullContext, 'cache' | 'reference'>,
 ): Promise<readonly string[]> {
   if (chosen.weights !== null) return chosen.weights
-  return shardsOf(reference.repo, await readFile(cache.snapshotPath(commit, chosen.opened), 'utf8'))
+  return shardsOf(reference.repo, await readText(cache.snapshotPath(commit, chosen.opened)))
 }
 
 /** The path of a model that was pulled whole before, by any tool; null otherwise. */
@@ -193,7 +192,8 @@ export async function findInCache(
   try {
     const chosen = chooseFiles(reference, names, wanted)
     const weights = await weightsOf(chosen, commit, { cache, reference })
-    return weights.every((name) => names.includes(name)) ? cache.snapshotPath(commit, chosen.opened) : null
+    const known = new Set(names)
+    return weights.every((name) => known.has(name)) ? cache.snapshotPath(commit, chosen.opened) : null
   } catch (error) {
     if (error instanceof StartError) return null
     throw error

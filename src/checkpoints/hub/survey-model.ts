@@ -19,36 +19,62 @@ export type HubSurvey =
   | { readonly kind: 'cached'; readonly path: string }
   | { readonly kind: 'remote'; readonly headers: CheckpointHeaders; readonly downloadBytes: number }
 
+type SurveyOptions = Pick<PullOptions, 'env' | 'signal' | 'silenceMs'>
+
 /** @throws StartError as `pullModel`, and where the model could not be served. */
-export async function surveyModel(
+export async function surveyModel(text: string, options: SurveyOptions): Promise<HubSurvey> {
+  const found = await survey(text, options)
+  if (found.kind === 'cached') return found
+  const { opened, weights, files, downloadBytes } = found
+  const headers = opened.endsWith('.gguf')
+    ? await readSplits(weights, files)
+    : planHeaders(await files.text('config.json'))
+  return { kind: 'remote', headers, downloadBytes }
+}
+
+/** The same of a LoRA adapter, of which no header is read. @throws StartError as `pullModel` */
+export async function surveyAdapter(
   text: string,
-  options: Pick<PullOptions, 'env' | 'signal' | 'silenceMs'>,
-): Promise<HubSurvey> {
+  options: SurveyOptions,
+): Promise<Extract<HubSurvey, { kind: 'cached' }> | Pick<FoundFiles, 'kind' | 'downloadBytes'>> {
+  return await survey(text, { ...options, isAdapter: true })
+}
+
+interface FoundFiles {
+  readonly kind: 'remote'
+  readonly opened: string
+  readonly weights: readonly string[]
+  readonly files: RemoteFiles
+  readonly downloadBytes: number
+}
+
+async function survey(
+  text: string,
+  options: SurveyOptions & Pick<PullOptions, 'isAdapter'>,
+): Promise<Extract<HubSurvey, { kind: 'cached' }> | FoundFiles> {
   const { reference, cache, client, isOffline } = openHub(text, options)
-  if (isOffline) return { kind: 'cached', path: await findOrRefuse(cache, reference) }
+  if (isOffline) return { kind: 'cached', path: await findOrRefuse(cache, reference, options) }
   let listing: HubListing
   try {
     listing = await client.list()
   } catch (error) {
-    const path = error instanceof HubUnreachable ? await findInCache(cache, reference) : null
+    const path = error instanceof HubUnreachable ? await findInCache(cache, reference, options) : null
     if (path === null) throw error
     return { kind: 'cached', path }
   }
   const files = new RemoteFiles(client, listing, reference.repo)
-  const chosen = chooseFiles(
-    reference,
-    listing.files.map(({ path }) => path),
-  )
+  const chosen = chooseFiles(reference, [...listing.files.keys()], options)
   const weights = await weightsOf(reference.repo, chosen, files)
-  const all = [...weights, ...chosen.others, ...(chosen.weights === null ? [chosen.opened] : [])].map(
-    (name) => files.find(name),
+  const { opened, others } = chosen
+  const all = [...weights, ...others, ...(chosen.weights === null ? [opened] : [])]
+  const missing = await findMissing(
+    all.map((name) => files.find(name)),
+    listing.commit,
+    cache,
   )
-  const missing = await findMissing(all, listing.commit, cache)
-  if (missing.length === 0) return { kind: 'cached', path: cache.snapshotPath(listing.commit, chosen.opened) }
-  const headers = chosen.opened.endsWith('.gguf')
-    ? await readSplits(weights, files)
-    : planHeaders(await files.text('config.json'))
-  return { kind: 'remote', headers, downloadBytes: missing.reduce((sum, { size }) => sum + size, 0) }
+  if (missing.length === 0) return { kind: 'cached', path: cache.snapshotPath(listing.commit, opened) }
+  const downloadBytes = missing.reduce((sum, { size }) => sum + size, 0)
+  return { kind: 'remote', opened, weights, files, downloadBytes }
 }
 
 async function weightsOf(repo: string, chosen: ChosenFiles, files: RemoteFiles): Promise<readonly string[]> {
@@ -80,13 +106,17 @@ async function readSplits(names: readonly string[], files: RemoteFiles): Promise
 }
 
 /** Types that config.json names; most checkpoints of today are in the one that is taken for others. */
-const TYPES: Readonly<Record<string, GgmlType>> = { float32: 'F32', float16: 'F16', bfloat16: 'BF16' }
+const TYPES: ReadonlyMap<unknown, GgmlType> = new Map([
+  ['float32', 'F32'],
+  ['float16', 'F16'],
+  ['bfloat16', 'BF16'],
+])
 
 /** What the converted file would begin with, its vocabulary left out. */
 function planHeaders(text: string): CheckpointHeaders {
   const config = toJsonObject('config.json', parseJson('config.json', text))
   const { ggufName: architecture, metadata, tensors } = planArchitecture(config)
-  const matrixType = TYPES[String(config.fields['dtype'] ?? config.fields['torch_dtype'])] ?? 'BF16'
+  const matrixType = TYPES.get(config.fields['dtype'] ?? config.fields['torch_dtype']) ?? 'BF16'
   return {
     architecture,
     metadata: new Map([...metadata, ['general.architecture', gguf.string(architecture)]]),
@@ -99,7 +129,7 @@ function planHeaders(text: string): CheckpointHeaders {
 }
 
 /** An index or a config.json is far smaller. */
-const MAX_TEXT_BYTES = 64 * 2 ** 20
+const MAX_TEXT_BYTES = 32 * 2 ** 20
 
 class RemoteFiles {
   readonly #client: HubClient
@@ -113,7 +143,7 @@ class RemoteFiles {
   }
 
   find(name: string): HubFile {
-    const file = this.#listing.files.find(({ path }) => path === name)
+    const file = this.#listing.files.get(name)
     if (file === undefined) throw new StartError(`${this.#repo} names a file '${name}' but does not have it.`)
     return file
   }

@@ -40,6 +40,12 @@ describe('layerSizes', () => {
     expect(layers).toMatchObject({ weightBytes: [40, 11, 0], tiedBytes: 0 })
   })
 
+  it('has no room for a layer whose number is beyond the last, however large it is', () => {
+    const tensors = [...TENSORS, tensor('blk.4000000000.attn_q.weight', 7)]
+    const layers = layerSizes({ architecture: 'llama', metadata, tensors })
+    expect(layers).toMatchObject({ weightBytes: [40, 11, 1005], allBytes: 1063 })
+  })
+
   it('has layers of other sizes after a quantization', () => {
     const layers = layerSizes({ architecture: 'llama', metadata, tensors: TENSORS })
     expect(scaleLayers(layers, 528)).toMatchObject({

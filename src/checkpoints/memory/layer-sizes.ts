@@ -37,6 +37,8 @@ export function layerSizes({
   for (const { name, sizeBytes } of tensors) {
     sum.all += sizeBytes
     const layer = Number(LAYER.exec(name)?.[1] ?? -1)
+    // One beyond the last is damage, which the load refuses; its number may be any.
+    if (layer >= repeating.length) continue
     if (layer >= 0) {
       repeating[layer] = (repeating[layer] ?? 0) + sizeBytes
       sum.largest = Math.max(sum.largest, sizeBytes)

@@ -149,6 +149,20 @@ describe('cachedQuantization', () => {
     expect(await cachedFiles()).toHaveLength(1)
   })
 
+  it('keeps nothing of a model that is replaced while it is quantized', async () => {
+    const path = await writeModel()
+    const options = await optionsFor(path)
+    const replaced = cachedQuantization({
+      ...options,
+      quantize: async (work) => {
+        await writeModel(TENSORS, { 0: 0.5 })
+        await quantize(work)
+      },
+    })
+    await expect(replaced).rejects.toThrow(`${path} or a file beside it changed while it was converted.`)
+    expect(await cachedFiles()).toEqual([])
+  })
+
   it('keeps another file for another mode and for another source', async () => {
     const options = await optionsFor(await writeModel())
     const paths = new Set<string>()

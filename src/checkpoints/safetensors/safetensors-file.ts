@@ -12,6 +12,8 @@ import { type FileRange, openFile } from '../open-file.ts'
 const LENGTH_BYTES = 8
 /** The bound of the format's own reference reader. */
 const MAX_HEADER_BYTES = 100_000_000
+/** Ten times as large as those of the largest files; as JSON it may take thirty times as much memory. */
+const MAX_READ_BYTES = 32 * 2 ** 20
 
 const ELEMENT_BYTES: Readonly<Record<string, number>> = {
   BOOL: 1,
@@ -48,13 +50,15 @@ export interface Checkpoint {
 }
 
 /** Opens a `.safetensors` file, or the `.json` index of a sharded checkpoint. */
-export async function openCheckpoint(path: string): Promise<Checkpoint> {
-  const files = await Promise.all((await weightFiles(path)).map(readTensorList))
+export async function openCheckpoint(path: string, maxHeaderBytes = MAX_READ_BYTES): Promise<Checkpoint> {
   const tensors = new Map<string, SafetensorsTensor>()
-  for (const tensor of files.flat()) {
-    if (tensors.has(tensor.name))
-      throw badFile(path, `is unusable: tensor ${quoted(tensor.name)} is in two of its files`)
-    tensors.set(tensor.name, tensor)
+  // One after the other: the headers of thousands of shards do not fit into memory together.
+  for (const file of await weightFiles(path)) {
+    for (const tensor of await readTensorList(file, maxHeaderBytes)) {
+      if (tensors.has(tensor.name))
+        throw badFile(path, `is unusable: tensor ${quoted(tensor.name)} is in two of its files`)
+      tensors.set(tensor.name, tensor)
+    }
   }
   return { path, tensors }
 }
@@ -71,22 +75,48 @@ async function readShardPaths(indexPath: string): Promise<string[]> {
   return Array.from(files, (file) => {
     // A shard lies beside its index; anything else would reach outside the folder.
     if (typeof file !== 'string' || basename(file) !== file || !file.endsWith('.safetensors')) {
-      throw badFile(indexPath, `is unusable: ${quoted(String(file))} is no file name of a shard`)
+      throw badFile(indexPath, `is unusable: ${shown(file)} is no file name of a shard`)
     }
     return join(dirname(indexPath), file)
   })
 }
 
-async function readTensorList(path: string): Promise<readonly SafetensorsTensor[]> {
+async function readTensorList(path: string, maxHeaderBytes: number): Promise<readonly SafetensorsTensor[]> {
+  return await atStart(path, async ({ length, size, read }) => {
+    if (length > maxHeaderBytes)
+      throw badFile(
+        path,
+        `has a header of ${length} bytes, but one of its kind has at most ${maxHeaderBytes}`,
+      )
+    return parseSafetensorsHeader(path, await read(LENGTH_BYTES, length), size)
+  })
+}
+
+/** How many bytes of a file are its header. @throws StartError where it has none */
+export async function headerLength(path: string): Promise<number> {
+  return await atStart(path, ({ length }) => length)
+}
+
+interface FileStart {
+  /** Of the header. */
+  readonly length: number
+  /** Of the file. */
+  readonly size: number
+  readonly read: (offset: number, length: number) => Promise<Buffer>
+}
+
+async function atStart<Result>(
+  path: string,
+  use: (start: FileStart) => Result | Promise<Result>,
+): Promise<Result> {
   try {
     await using handle = await openFile(path)
     const { size } = await handle.stat()
-    const readBytes = async (offset: number, length: number) => {
+    const read = async (offset: number, length: number) => {
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, offset)
       return buffer.subarray(0, bytesRead)
     }
-    const headerLength = parseHeaderLength(path, await readBytes(0, LENGTH_BYTES), size)
-    return parseSafetensorsHeader(path, await readBytes(LENGTH_BYTES, headerLength), size)
+    return await use({ length: parseHeaderLength(path, await read(0, LENGTH_BYTES), size), size, read })
   } catch (error) {
     throw fileError('read', path, error)
   }

@@ -224,6 +224,11 @@ describe('what llama.cpp would do differently is refused', () => {
       { model: model({ byte_fallback: true }), decoder: SPM_DECODER },
       'no token "<0x00>"',
     ],
+    [
+      'a token that no vocabulary has',
+      { model: model({ vocab: { a: 0, [`b${'a'.repeat(1024)}`]: 1 } }) },
+      'aa..." is 1025 characters long.',
+    ],
     ['affixes', { model: model({ end_of_word_suffix: '</w>' }) }, 'affixes'],
     ['a normalizer', { normalizer: { type: 'Lowercase' } }, 'normalizer'],
     ['another decoder', { decoder: { type: 'WordPiece' } }, 'decoder'],

@@ -56,6 +56,7 @@ describe('readTekken', () => {
     [{ config: { ...CONFIG, default_vocab_size: 9 } }, 'tekken.json is corrupted: it has 4 tokens of 6.'],
     [{ vocab: vocab('a', 'b', '') }, 'is not its token of rank 2.'],
     [{ vocab: [...vocab('a', 'b'), { rank: 7, token_bytes: 'YQ==' }] }, 'is not its token of rank 2.'],
+    [{ vocab: vocab('a', 'b', 'x'.repeat(1025)) }, 'xx..." is 1025 characters long.'],
     [{ special_tokens: [{ rank: 3, token_str: '<s>' }] }, 'is none of its 3 special tokens.'],
   ])('refuses %j', (changes, sentence) => {
     expect(() => readTekken(file(changes))).toThrow(sentence)

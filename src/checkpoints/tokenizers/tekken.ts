@@ -6,7 +6,7 @@
 import { byteLevelText } from '../../core/text/byte-characters.ts'
 import { badFile, quoted, shown } from '../file-errors.ts'
 import { isRecord, type JsonObject, listField, objectField } from '../json-file.ts'
-import type { Merge } from './tokenizer-vocabulary.ts'
+import { type Merge, refuseLongToken } from './tokenizer-vocabulary.ts'
 
 /** Four times as many as any known vocabulary has. */
 const MAX_TOKENS = 2 ** 20
@@ -123,7 +123,9 @@ function rankedTokens(file: JsonObject, length: number): readonly string[] {
     const { rank, token_bytes: bytes } = isRecord(entry) ? entry : {}
     if (rank !== index || typeof bytes !== 'string' || bytes === '')
       throw badFile(file.path, `is corrupted: ${shown(entry)} is not its token of rank ${index}`)
-    return byteLevelText(Buffer.from(bytes, 'base64'))
+    const token = byteLevelText(Buffer.from(bytes, 'base64'))
+    refuseLongToken(file, token)
+    return token
   })
 }
 

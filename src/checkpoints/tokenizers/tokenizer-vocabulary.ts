@@ -25,6 +25,15 @@ interface AddedToken {
   readonly stripsRight: boolean
 }
 
+/** Several times as many characters as the longest of any vocabulary: a token is cut at all of them to find its merges. */
+const MAX_TOKEN_LENGTH = 1024
+
+/** @throws StartError */
+export function refuseLongToken({ path }: JsonObject, token: string): void {
+  if (token.length > MAX_TOKEN_LENGTH)
+    throw badFile(path, `is corrupted: token ${quoted(token)} is ${token.length} characters long`)
+}
+
 /** The steps of a normalizer, pre-tokenizer or post-processor: those of a `Sequence`, or the single one. */
 export function stepsOf(value: unknown, listName: string): readonly unknown[] {
   if (value === null || value === undefined) return []
@@ -41,6 +50,7 @@ export function readVocabulary(tokenizer: JsonObject, model: JsonObject): Tokeni
   for (const [token, id] of modelTokens(tokenizer, model)) {
     if (!isTokenId(id))
       throw badFile(tokenizer.path, `is corrupted: token ${quoted(token)} has the id ${shown(id)}`)
+    refuseLongToken(tokenizer, token)
     base.set(token, id)
   }
   if (base.size === 0) throw badFile(tokenizer.path, 'has an empty vocabulary')

@@ -95,7 +95,7 @@ function readSteps(tokenizer: JsonObject) {
 
 function isCollapsing(step: unknown): boolean {
   if (!isStep(step, 'Replace') || !isRecord(step['pattern'])) return false
-  return step['pattern']['Regex'] === SPACES && [' ', SPACE_MARK].includes(String(step['content']))
+  return step['pattern']['Regex'] === SPACES && [' ', SPACE_MARK].some((mark) => mark === step['content'])
 }
 
 function isStrippingEnd(step: unknown): boolean {

@@ -3,13 +3,14 @@
  * so that the operator commands open the same database in the same way and load nothing else. PostgreSQL's client is loaded
  * only where a URL asks for it.
  */
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import path from 'node:path'
 import type { ServerConfig } from '../config/server-config.ts'
 import type { Clock } from '../core/clock.ts'
 import { isPostgresUrl } from '../core/text/database-location.ts'
 import { type ServiceError, StartError } from '../core/errors.ts'
 import type { LogWriter } from '../core/log-writer.ts'
+import { folderTrouble, makeFolder } from '../core/make-folder.ts'
 import { type ApiDatabase, openApiDatabase } from '../storage/api-database.ts'
 import type { CredentialStore, InstanceCredentials } from '../storage/credential-store.ts'
 import { SqliteCredentialStore } from '../storage/sqlite/sqlite-credential-store.ts'
@@ -118,9 +119,11 @@ export async function openUsageReader(
 
 function createDataFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true })
+    makeFolder(folder)
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? ` (${String(error.code)})` : ''
-    throw new StartError(`The data folder '${folder}' (--data-dir) cannot be made${reason}.`, 1)
+    throw new StartError(
+      `The data folder '${folder}' (--data-dir) cannot be made: ${folderTrouble(error)}.`,
+      1,
+    )
   }
 }

@@ -79,7 +79,10 @@ describe('parseCommandLine', () => {
     [['keys', 'revoke'], "missing required argument 'id|prefix'"],
     [['keys', 'revoke', 'a', 'b'], "too many arguments for 'revoke'. Expected 1 argument but got 2."],
     [['users', 'set-tier', 'a'], "missing required argument 'free|pro|enterprise'"],
-    [['serve', 'model.gguf'], "too many arguments for 'serve'. Expected 0 arguments but got 1."],
+    [
+      ['serve', 'model.gguf'],
+      "'serve' takes options alone: --checkpoint names a model, and a switch takes no value",
+    ],
     [['quantize', '--mode', 'int5'], "--mode must be one of int4, int8, fp8, but was 'int5'."],
   ])('refuses %j on one line', (words, message) => {
     expect(refusal(words)).toBe(message)

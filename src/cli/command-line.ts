@@ -296,6 +296,9 @@ const SWITCHES: ReadonlySet<string> = new Set(
 /** Commander's message on one line, without what stood after `=` in an unknown option. */
 function toSentence(message: string): string {
   const [, sentence = message] = /^error: ([\s\S]*)$/.exec(message) ?? []
+  const [, command] = /^too many arguments for '(serve|light|doctor)'/.exec(sentence) ?? []
+  if (command !== undefined)
+    return `'${command}' takes options alone: --checkpoint names a model, and a switch takes no value`
   const [, flag] = /^unknown option '(--[^=']+)=/.exec(sentence) ?? []
   if (flag !== undefined && SWITCHES.has(flag)) return `option '${flag}' takes no value`
   return sentence

@@ -25,14 +25,17 @@ export async function main(words: readonly string[], { defaults = {} }: MainOpti
     terminal.exit(failure.exitCode)
   })
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    // May come when the command has ended already, with an exit code that says otherwise.
-    if (error.code !== 'EPIPE') {
+    if (error.code === 'EPIPE') {
+      // What stays until a signal, as a server does, goes on without its reader.
+      if (process.listenerCount('SIGTERM') > 0) return
+      terminal.complain('sluice: the reader of the output has gone before its end.')
+    } else {
+      terminal.complain(`sluice: the output cannot be written (${error.code ?? error.message}).`)
+      // A server, which alone minds that signal, serves on a full disk too.
+      if (process.listenerCount('SIGHUP') > 0) return
+      // May come when the command has ended already, with an exit code that says otherwise.
       process.exitCode = 1
-      throw error
     }
-    // What stays until a signal, as a server does, goes on without its reader.
-    if (process.listenerCount('SIGTERM') > 0) return
-    terminal.complain('sluice: the reader of the output has gone before its end.')
     terminal.exit(1)
   })
   const createServer: CreateServer = async (config, hooks) => {

@@ -180,6 +180,18 @@ describe('run', () => {
     ])
   })
 
+  it('says at the start which variables belong to no option', async () => {
+    const scene = createScene({ env: { SLUICE_PROT: '80' } })
+    const exitCode = scene.run()
+    await scene.listening
+    scene.signal()
+    scene.finishClosing()
+    expect(await exitCode).toBe(0)
+    expect(scene.complaints).toContain(
+      'sluice: warning: no option has this variable, which is ignored: SLUICE_PROT (did you mean SLUICE_PORT?).',
+    )
+  })
+
   it('shows the key that was made for this run', async () => {
     const scene = createScene({
       createServer: () =>

@@ -1,5 +1,5 @@
 /** Runs one command line and returns its exit code; every error becomes one line on standard error. */
-import { FLAG_NAMES } from '../config/options.ts'
+import { FLAG_NAMES, type OptionName } from '../config/options.ts'
 import { loadConfig, loadOptions } from '../config/resolve.ts'
 import type { ServerConfig } from '../config/server-config.ts'
 import { LIGHT_OPTIONS, parseCommandLine } from './command-line.ts'
@@ -8,6 +8,7 @@ import type { Dialogue } from './terminal/dialogue.ts'
 import { showsStacks, toFailure } from './failure.ts'
 import { serve, type ServeDeps } from './commands/serve.ts'
 import { describeOverridden } from './overridden-options.ts'
+import { describeUnknownVariables } from './unknown-variables.ts'
 import type { Terminal } from './terminal/terminal.ts'
 
 export interface RunOptions extends Omit<ServeDeps, 'readAdminKeys'> {
@@ -27,17 +28,21 @@ export async function run(words: readonly string[], options: RunOptions): Promis
       return 0
     }
     const given = { flags: commandLine.flags, env: terminal.env, defaults }
+    const warnings = (names: readonly OptionName[]) => [
+      describeOverridden(names, given),
+      describeUnknownVariables(given),
+    ]
     if (commandLine.kind === 'serve') {
       const config = loadConfig(given)
       isDebugging = showsStacks(config)
-      warnOf(describeOverridden(FLAG_NAMES, given), terminal)
+      warnOf(warnings(FLAG_NAMES), terminal)
       const readAdminKeys = () => loadOptions(['adminKey'], given).adminKey
       return await serve(config, { ...options, readAdminKeys })
     }
     if (commandLine.kind === 'light') {
       const config = loadOptions(LIGHT_OPTIONS, given)
       isDebugging = showsStacks(config)
-      warnOf(describeOverridden(LIGHT_OPTIONS, given), terminal)
+      warnOf(warnings(LIGHT_OPTIONS), terminal)
       const { runLightCommand } = await import('./commands/light-command.ts')
       return await runLightCommand(commandLine.command, { config, terminal, clock })
     }
@@ -68,7 +73,7 @@ export async function run(words: readonly string[], options: RunOptions): Promis
       const { runDoctorCommand } = await import('./commands/doctor-command.ts')
       return await runDoctorCommand(commandLine.command, {
         loadConfig: () => loadConfig(given),
-        describeOverridden: () => describeOverridden(FLAG_NAMES, given),
+        describeWarnings: () => warnings(FLAG_NAMES),
         terminal,
         clock,
       })
@@ -104,6 +109,6 @@ export async function run(words: readonly string[], options: RunOptions): Promis
   }
 }
 
-function warnOf(sentence: string | null, terminal: Pick<Terminal, 'complain'>): void {
-  if (sentence !== null) terminal.complain(`sluice: warning: ${sentence}`)
+function warnOf(sentences: readonly (string | null)[], terminal: Pick<Terminal, 'complain'>): void {
+  for (const sentence of sentences) if (sentence !== null) terminal.complain(`sluice: warning: ${sentence}`)
 }

@@ -1,4 +1,5 @@
 /** Where a running server is reached, as an option of the commands that ask it or print its address. */
+import { errorCode } from '../core/system-error.ts'
 import { textLike, type ValueKind } from '../config/value-kinds.ts'
 
 const anyUrl = textLike('url', 'an http or https URL', (text) => /^https?:\/\/\S+$/.test(text))
@@ -12,6 +13,9 @@ export const serverUrl: ValueKind<string> = {
 /** Why a request found no server, as the end of a sentence. */
 export function connectionFailure(error: unknown): string {
   const cause = error instanceof Error ? (error.cause ?? error) : error
+  // OpenSSL's own words name its source files.
+  if (errorCode(cause) === 'ERR_SSL_WRONG_VERSION_NUMBER')
+    return 'it does not speak TLS there; try http in place of https'
   const message = cause instanceof Error ? cause.message : String(cause)
   return message === '' ? 'the connection failed' : message
 }

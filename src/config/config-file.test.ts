@@ -1,7 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { readConfigFile } from './config-file.ts'
 
 let folder = ''
@@ -37,7 +37,17 @@ describe('readConfigFile', () => {
     ['broken.json', '{"port": 1,\n "host" 2}', 'is not valid JSON (line 2, column 9).'],
     ['empty.json', '', 'is not valid JSON.'],
     ['broken.yaml', 'port: [1\nhost: x', 'is not valid YAML (line '],
-    ['twice.yaml', 'port: 1\nport: 2', 'is not valid YAML (line 2, column 1).'],
+    ['comma.json', '{"port": 1,\n}', 'is not valid JSON (line 2, column 1).'],
+    ['twice.yaml', 'port: 1\nport: 2', 'has the same name twice (line 2, column 1).'],
+    ['twice.json', '{"port": 1, "port": 2}', 'has the same name twice (line 1, column 13).'],
+    [
+      'tab.yaml',
+      'models:\n\t- id: x',
+      'is indented with a tab, where YAML takes spaces alone (line 2, column 1).',
+    ],
+    ['two.yaml', 'port: 1\n---\nport: 2', 'holds more than one document (line 2, column 1).'],
+    ['at.yaml', 'adminKey: @/etc/key', 'has a value without quotes that needs them, as its first character'],
+    ['large.yaml', `port: 1\n#${' '.repeat(1024 * 1024)}`, 'is larger than 1 MB: it holds options alone.'],
     ['alias.yaml', 'port: *nowhere', 'has an alias without an anchor, or too many aliases.'],
   ])('refuses %s in one line', (name, text, problem) => {
     const file = write(name, text)
@@ -48,6 +58,13 @@ describe('readConfigFile', () => {
     const file = write('secret.json', '{"apiKeys": "topsecret" oops}')
     expect(() => readConfigFile(file)).not.toThrow(/topsecret/)
     expect(() => readConfigFile(file)).toThrow(/is not valid JSON/)
+  })
+
+  it('writes no warning about a name that is none', () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    onTestFinished(() => warn.mockRestore())
+    readConfigFile(write('name.yaml', '? {a: b}\n: 3\n'))
+    expect(warn).not.toHaveBeenCalled()
   })
 
   it('says when the file is missing or a folder', () => {

@@ -2,7 +2,7 @@
  * The configuration file: JSON when its name ends so, else YAML. Checks that it holds options by name; names and values
  * are checked where they are used.
  */
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type * as Yaml from 'yaml'
 import { StartError } from '../core/errors.ts'
@@ -15,6 +15,9 @@ export interface ConfigFile {
   readonly path: string
   readonly values: Readonly<Record<string, unknown>>
 }
+
+/** No file of options comes near it; a checkpoint, named here by mistake, would be parsed for minutes. */
+const MAX_BYTES = 1024 * 1024
 
 /** @throws StartError */
 export function readConfigFile(path: string): ConfigFile {
@@ -29,10 +32,11 @@ export function readConfigFile(path: string): ConfigFile {
 
 function readText(path: string): string {
   try {
-    return readFileSync(path, 'utf8')
+    if (statSync(path).size <= MAX_BYTES) return readFileSync(path, 'utf8')
   } catch (error) {
     throw new StartError(`The configuration file ${path} ${whyUnreadable(error)}.`, 2)
   }
+  throw new StartError(`The configuration file ${path} is larger than 1 MB: it holds options alone.`, 2)
 }
 
 function whyUnreadable(error: unknown): string {
@@ -43,19 +47,32 @@ function whyUnreadable(error: unknown): string {
 
 function parseJson(text: string, path: string): unknown {
   try {
-    return JSON.parse(text)
-  } catch {
-    // V8's message quotes the text around the mistake, which may be a secret; the YAML parser gives a place.
-    const place = placeOfMistake(text)
+    const values: unknown = JSON.parse(text)
+    // JSON takes the last of two that have one name.
+    if (countWrittenNames(text) > countNames(values)) throw refusal(text, path)
+    return values
+  } catch (error) {
+    if (error instanceof StartError) throw error
+    // V8's message quotes the text around the mistake, which may be a secret.
+    const place = placeOf(firstMistake(text)) || placeAt(text, /at position (\d+)/.exec(String(error))?.[1])
     throw new StartError(`The configuration file ${path} is not valid JSON${place}.`, 2)
   }
 }
 
+/** @param text valid JSON */
+function countWrittenNames(text: string): number {
+  return [...text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?/g)].filter(([, colon]) => colon !== undefined).length
+}
+
+function countNames(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const own = Array.isArray(value) ? 0 : Object.keys(value).length
+  return Object.values(value).reduce((sum: number, one) => sum + countNames(one), own)
+}
+
 function parseYaml(text: string, path: string): unknown {
   const document = parseDocument(text)
-  if (document.errors.length > 0) {
-    throw new StartError(`The configuration file ${path} is not valid YAML${placeOfMistake(text)}.`, 2)
-  }
+  if (document.errors.length > 0) throw refusal(text, path)
   try {
     return document.toJS()
   } catch {
@@ -66,14 +83,40 @@ function parseYaml(text: string, path: string): unknown {
   }
 }
 
+/** Mistakes that are made often, by the parser's code for them; its messages quote the text, which may be a secret. */
+const MISTAKES: Readonly<Record<string, string>> = {
+  BAD_SCALAR_START:
+    'has a value without quotes that needs them, as its first character means something in YAML',
+  DUPLICATE_KEY: 'has the same name twice',
+  MULTIPLE_DOCS: 'holds more than one document',
+  TAB_AS_INDENT: 'is indented with a tab, where YAML takes spaces alone',
+}
+
+function refusal(text: string, path: string): StartError {
+  const mistake = firstMistake(text)
+  const problem = MISTAKES[mistake?.code ?? ''] ?? 'is not valid YAML'
+  return new StartError(`The configuration file ${path} ${problem}${placeOf(mistake)}.`, 2)
+}
+
+function firstMistake(text: string): Yaml.YAMLError | undefined {
+  return parseDocument(text).errors[0]
+}
+
+function placeOf(mistake: Yaml.YAMLError | undefined): string {
+  const [start] = mistake?.linePos ?? []
+  return start === undefined ? '' : ` (line ${start.line}, column ${start.col})`
+}
+
+/** @param position the number of characters before it, where there is one */
+function placeAt(text: string, position: string | undefined): string {
+  if (position === undefined) return ''
+  const lines = text.slice(0, Number(position)).split('\n')
+  return ` (line ${lines.length}, column ${(lines.at(-1) ?? '').length + 1})`
+}
+
 /** Loaded on demand: 73 files, for which every start would wait. */
 function parseDocument(text: string) {
   const yaml = require('yaml') as typeof Yaml
-  return yaml.parseDocument(text)
-}
-
-function placeOfMistake(text: string): string {
-  const [first] = parseDocument(text).errors
-  const [start] = first?.linePos ?? []
-  return start === undefined ? '' : ` (line ${start.line}, column ${start.col})`
+  // Its warnings would be written past the log.
+  return yaml.parseDocument(text, { logLevel: 'error' })
 }

@@ -5,7 +5,7 @@
  */
 import { MODEL_OPTIONS } from './model-options.ts'
 import { inGroup, type OptionRow } from './option-row.ts'
-import { oneOrMoreSecrets, redisUrl, secretList } from './secret-kinds.ts'
+import { databaseLocation, oneOrMoreSecrets, redisUrl, secretList } from './secret-kinds.ts'
 import {
   choice,
   cidr,
@@ -22,7 +22,6 @@ import {
   wordOr,
 } from './value-kinds.ts'
 
-const databaseUrl = textLike('file|url', 'a file, :memory: or a postgres:// URL', (text) => text !== '')
 const httpUrl = textLike(
   'url',
   'an http:// or https:// URL',
@@ -88,17 +87,17 @@ const TABLE = {
     apiKeys: {
       kind: secretList,
       default: Object.freeze([]),
-      help: "the operator's keys of at least 16 characters, between commas, or @FILE with one a line",
+      help: "the operator's keys of at least 16 characters, between commas, env:NAME, or @FILE with one a line",
     },
     adminKey: {
       kind: oneOrMoreSecrets,
       default: null,
-      help: 'secret of the admin API, at least 16 characters, or @FILE with one a line, all valid; SIGHUP reads it again',
+      help: 'secret of the admin API, at least 16 characters, env:NAME, or @FILE with one a line, all valid; SIGHUP reads it again',
     },
     metricsKey: {
       kind: oneOrMoreSecrets,
       default: null,
-      help: 'secret that opens /metrics and nothing else, at least 16 characters, or @FILE with one a line, all valid',
+      help: 'secret that opens /metrics and nothing else, at least 16 characters, env:NAME, or @FILE with one a line, all valid',
     },
     registration: {
       kind: choice(['open', 'closed']),
@@ -199,13 +198,13 @@ const TABLE = {
       help: 'folder for databases and converted models',
     },
     apiDb: {
-      kind: databaseUrl,
+      kind: databaseLocation,
       default: null,
       defaultText: 'api.db in the data folder',
       help: 'database of accounts and keys: SQLite file, :memory: or a postgres:// URL',
     },
     usageDb: {
-      kind: databaseUrl,
+      kind: databaseLocation,
       default: null,
       defaultText: 'usage.db in the data folder',
       help: 'database of usage: SQLite file, :memory: or a postgres:// URL',

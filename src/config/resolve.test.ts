@@ -142,8 +142,8 @@ const CASES: {
   disablePromptInjection: ['true', true, 'maybe', "must be true or false, but was 'maybe'"],
   disableOutputVerify: ['1', true, '2', "must be true or false, but was '2'"],
   dataDir: ['data', 'data', '', "must be a path, but was ''"],
-  apiDb: [':memory:', ':memory:', '', "must be a file, :memory: or a postgres:// URL, but was ''"],
-  usageDb: ['u.db', 'u.db', '', "must be a file, :memory: or a postgres:// URL, but was ''"],
+  apiDb: [':memory:', ':memory:', 'mysql://u:hidden@host/x', 'must be a file, :memory: or a postgres:// URL'],
+  usageDb: ['u.db', 'u.db', 'env:DATABASE', 'must be a file, :memory: or a postgres:// URL'],
   redis: [
     'redis://u:p@r:1/2',
     'redis://u:p@r:1/2',

@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { listSecrets, oneOrMoreSecrets, secretList } from './secret-kinds.ts'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
+import { listSecrets, oneOrMoreSecrets, passwordText, secretList } from './secret-kinds.ts'
 
 let folder = ''
 beforeAll(() => {
@@ -78,6 +78,21 @@ describe('oneOrMoreSecrets', () => {
     expect(oneOrMoreSecrets.parse(write(`${FIRST}\n${SECOND}\n`))).toEqual([FIRST, SECOND])
     expect(oneOrMoreSecrets.parse([`a,${FIRST}`, SECOND])).toEqual([`a,${FIRST}`, SECOND])
     expect(() => oneOrMoreSecrets.parse([])).toThrow('must hold at least one secret')
+  })
+})
+
+describe('env:NAME', () => {
+  it('is the value of the variable, and never a secret itself', () => {
+    vi.stubEnv('TWO_SECRETS', `${FIRST}, ${SECOND}`)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    expect(secretList.parse('env:TWO_SECRETS')).toEqual([FIRST, SECOND])
+    expect(secretList.parse(['env:TWO_SECRETS'])).toEqual([FIRST, SECOND])
+    expect(oneOrMoreSecrets.parse('env:TWO_SECRETS')).toBe(`${FIRST}, ${SECOND}`)
+    expect(passwordText.parse('env:TWO_SECRETS')).toBe(`${FIRST}, ${SECOND}`)
+    for (const kind of [secretList, oneOrMoreSecrets, passwordText])
+      expect(() => kind.parse('env:NO_SUCH_SECRET_VARIABLE')).toThrow(
+        'names a variable after env:, but it is not set',
+      )
   })
 })
 

@@ -1,10 +1,11 @@
 /**
- * Secrets in options: given as they are, or as `@FILE`; some as `env:NAME`. An error never shows the secret, nor the name of its file,
+ * Secrets in options: given as they are, as `@FILE` or as `env:NAME`. An error never shows the secret, nor the name of its file,
  * because a secret that begins with `@` looks like one.
  */
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
 import { errorCode } from '../core/system-error.ts'
+import { isPostgresUrl } from '../core/text/database-location.ts'
 import { type ValueKind, ValueProblem } from './value-kinds.ts'
 
 const MIN_SECRET_LENGTH = 16
@@ -12,7 +13,7 @@ const MIN_SECRET_LENGTH = 16
 /** Secrets between commas or line breaks, or one a line in a file; an array in a file of options or in code is taken as it is. */
 export const secretList: ValueKind<readonly string[]> = {
   placeholder: 'keys',
-  expected: 'a list of secrets, or @FILE',
+  expected: 'a list of secrets, env:NAME or @FILE',
   isList: true,
   parse: (given) => Object.freeze(readSecrets(given, (text) => text.split(/[,\n]/))),
 }
@@ -20,7 +21,7 @@ export const secretList: ValueKind<readonly string[]> = {
 /** One secret, commas included; several, each as good as the others, as the lines of a file or an array. One stays text. */
 export const oneOrMoreSecrets: ValueKind<string | readonly string[]> = {
   placeholder: 'secret',
-  expected: 'a secret, a list of secrets, or @FILE',
+  expected: 'a secret, a list of secrets, env:NAME or @FILE',
   parse: (given) => {
     const secrets = readSecrets(given, (text) => [text])
     const [first, ...more] = secrets
@@ -38,10 +39,24 @@ export function listSecrets(secrets: string | readonly string[] | null): readonl
 /** A password of a person, which may be shorter and whose blanks count; its bounds are the accounts' own. */
 export const passwordText: ValueKind<string> = {
   placeholder: 'password',
-  expected: 'a password, or @FILE',
+  expected: 'a password, env:NAME or @FILE',
   parse: (given) => {
     if (typeof given !== 'string') throw new ValueProblem('must be text')
-    return given.startsWith('@') ? readText(given.slice(1)).replace(/\r?\n$/, '') : given
+    return given.startsWith('@') ? readText(given.slice(1)).replace(/\r?\n$/, '') : readSource(given)
+  },
+}
+
+const DATABASE = 'a file, :memory: or a postgres:// URL'
+
+/** The URL may hold a password, also one of a database that is not known. */
+export const databaseLocation: ValueKind<string> = {
+  placeholder: 'file|url',
+  expected: DATABASE,
+  parse: (given) => {
+    const isFile =
+      typeof given === 'string' && given !== '' && !/^(?:[a-z][a-z\d+.-]*:\/\/|env:)/i.test(given)
+    if (isFile || (typeof given === 'string' && isPostgresUrl(given))) return given
+    throw new ValueProblem(`must be ${DATABASE}`)
   },
 }
 
@@ -64,7 +79,11 @@ function readSecrets(given: unknown, split: (text: string) => readonly string[])
   if (!Array.isArray(secrets) || !secrets.every((item) => typeof item === 'string')) {
     throw new ValueProblem('must be text')
   }
-  const trimmed = secrets.map((item: string) => item.trim())
+  // Taken as it is, the name of a variable would be a secret that others can guess.
+  const read = secrets.flatMap((item: string) =>
+    item.trim().startsWith('env:') ? split(readSource(item.trim())) : [item],
+  )
+  const trimmed = read.map((item) => item.trim())
   if (trimmed.includes('')) throw new ValueProblem('must not contain an empty secret')
   return trimmed.flatMap((text) =>
     text.startsWith('@') ? readSecretFile(text.slice(1)) : requireLength(text),

@@ -50,20 +50,20 @@ export interface ConfigOptions {
   /** none lets every caller in, on a loopback host only. Must be one of api-key, none. @default api-key */
   readonly authMode?: 'api-key' | 'none'
   /**
-   * The operator's keys of at least 16 characters, between commas, or `@FILE` with one a line. Must be a list of
-   * secrets, or `@FILE`.
+   * The operator's keys of at least 16 characters, between commas, env:NAME, or `@FILE` with one a line. Must be a list
+   * of secrets, env:NAME or `@FILE`.
    * @default none
    */
   readonly apiKeys?: readonly string[]
   /**
-   * Secret of the admin API, at least 16 characters, or `@FILE` with one a line, all valid; SIGHUP reads it again. Must
-   * be a secret, a list of secrets, or `@FILE`.
+   * Secret of the admin API, at least 16 characters, env:NAME, or `@FILE` with one a line, all valid; SIGHUP reads it
+   * again. Must be a secret, a list of secrets, env:NAME or `@FILE`.
    * @default none
    */
   readonly adminKey?: string | readonly string[] | null
   /**
-   * Secret that opens /metrics and nothing else, at least 16 characters, or `@FILE` with one a line, all valid. Must be
-   * a secret, a list of secrets, or `@FILE`.
+   * Secret that opens /metrics and nothing else, at least 16 characters, env:NAME, or `@FILE` with one a line, all
+   * valid. Must be a secret, a list of secrets, env:NAME or `@FILE`.
    * @default none
    */
   readonly metricsKey?: string | readonly string[] | null

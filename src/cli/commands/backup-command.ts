@@ -1,7 +1,8 @@
 /** `sluice backup`: copies the databases of a server, which may be running, into a folder. */
-import { existsSync, mkdirSync, statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { StartError } from '../../core/errors.ts'
+import { folderTrouble, makeFolder } from '../../core/make-folder.ts'
 import { errorCode } from '../../core/system-error.ts'
 import { databaseTrouble, sqliteCode } from '../../storage/database-errors.ts'
 import { backUpDatabase } from '../../storage/sqlite/back-up.ts'
@@ -36,7 +37,7 @@ export async function runBackupCommand(
     },
   ]
   for (const source of sources) requireCopyable(source, folder)
-  makeFolder(folder)
+  makeCopyFolder(folder)
   for (const source of sources) {
     const copy = path.join(folder, source.fileName)
     copyDatabase(source, copy)
@@ -66,12 +67,12 @@ function describeDatabase({ holds, location, option }: Omit<Source, 'fileName'>)
   return `The database of ${holds} '${location}' (${option}, --data-dir)`
 }
 
-function makeFolder(folder: string): void {
+function makeCopyFolder(folder: string): void {
   try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    makeFolder(folder, 0o700)
   } catch (error) {
     throw new StartError(
-      `The folder for the copies '${folder}' cannot be made (${String(errorCode(error))}).`,
+      `The folder for the copies '${folder}' cannot be made: ${folderTrouble(error)}.`,
       1,
     )
   }

@@ -13,8 +13,8 @@ export interface DoctorCommand {
 interface DoctorContext extends Pick<CommandContext, 'terminal' | 'clock'> {
   /** @throws StartError */
   readonly loadConfig: () => ServerConfig
-  /** What the configuration file says in vain, in a sentence; null where it says nothing so. */
-  readonly describeOverridden: () => string | null
+  /** What the configuration file and the environment say in vain, in sentences; null in place of one that says nothing so. */
+  readonly describeWarnings: () => readonly (string | null)[]
 }
 
 const MARKS: Readonly<Record<Finding['state'], string>> = { ok: 'ok', warning: 'warning', fault: 'FAULT' }
@@ -37,7 +37,7 @@ export async function runDoctorCommand(
 
 async function* examine({
   loadConfig,
-  describeOverridden,
+  describeWarnings,
   clock,
 }: Omit<DoctorContext, 'terminal'>): AsyncGenerator<Finding> {
   let config: ServerConfig
@@ -48,8 +48,7 @@ async function* examine({
     // Nothing else is known of a server whose options are wrong.
     return yield fault('options', error.message)
   }
-  const overridden = describeOverridden()
-  if (overridden !== null) yield warning('options', overridden)
+  for (const sentence of describeWarnings()) if (sentence !== null) yield warning('options', sentence)
   yield* examineService(config, clock)
 }
 

@@ -23,10 +23,21 @@ export async function runLightCommand(
     { ...shared, ...own, ...(publicPaths !== null && { publicPaths }), onError },
     lightServerDeps({ keyDbOption: '--key-db' }),
   )
+  // It has nothing to read again, and lives on as any server does when its terminal is closed.
+  terminal.onHangUp(() => {})
   // A signal ends a download as well, and closes the server in any state.
-  void stopped.then(() => server.close())
-  const { url } = await server.listen()
-  terminal.print(`sluice: listening on ${url}`)
+  let isStopped = false
+  void stopped.then(() => {
+    isStopped = true
+    return server.close()
+  })
+  const address = await server.listen().catch((error: unknown) => {
+    if (isStopped) return null
+    throw error
+  })
+  // Stopped before its checkpoint was open.
+  if (address === null) return 0
+  terminal.print(`sluice: listening on ${address.url}`)
   const advice = adviseGpu({ ...config, models: [] })
   if (advice !== null) terminal.complain(`sluice: ${advice}`)
   if (config.checkpoint === null) terminal.print(PASSTHROUGH_SERVES)

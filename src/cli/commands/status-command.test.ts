@@ -66,6 +66,17 @@ describe('sluice status', () => {
       ],
     })
   })
+
+  it('says in its own words that nobody speaks TLS there', async () => {
+    const { url, status } = await setUp()
+    const asked = url.replace('http:', 'https:')
+    expect(await status('--url', asked)).toMatchObject({
+      exitCode: 1,
+      complaints: [
+        `sluice: No server of Sluice answers at ${asked} (--url): it does not speak TLS there; try http in place of https.`,
+      ],
+    })
+  })
 })
 
 it('asks below the path that a proxy gives the server', async () => {

@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest'
+import os from 'node:os'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createOperatorScene } from '../../../../test/support/servers/operator-scene.ts'
 
 /** What a command prints of what it made. */
@@ -41,6 +42,18 @@ it('what the command line changes is in the audit log, without a password', asyn
   expect((await output('audit')).split('\n')).toHaveLength(5)
   expect(await output('audit', '--since', '2100-01-01')).toBe('Nothing was done.')
   for (const { actor } of rows) expect(actor).toMatch(/^command-line:./)
+})
+
+it('a user of the system who has no name is in the audit log by number', async () => {
+  // As in a container that is run as any user.
+  const userInfo = vi.spyOn(os, 'userInfo').mockImplementation(() => {
+    throw new Error('A system error occurred: uv_os_get_passwd returned ENOENT (no such file or directory)')
+  })
+  onTestFinished(() => userInfo.mockRestore())
+  const { output } = createOperatorScene()
+  await output('keys', 'create')
+  const { records } = JSON.parse(await output('audit', '--json')) as { records: readonly object[] }
+  expect(records).toMatchObject([{ actor: `command-line:${process.getuid?.()}`, action: 'key.create' }])
 })
 
 it('whatever is changed is in the audit log by its id, however it was named', async () => {

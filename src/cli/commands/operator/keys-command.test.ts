@@ -417,9 +417,12 @@ describe('the database', () => {
     mkdirSync(path.join(scene.folder, 'data'))
     const file = path.join(scene.folder, 'data', 'a-file')
     writeFileSync(file, '')
-    const { exitCode, complaints } = await scene.sluice('keys', 'create', '--data-dir', file)
-    expect(exitCode).toBe(1)
-    expect(complaints).toEqual([`sluice: The data folder '${file}' (--data-dir) cannot be made (EEXIST).`])
+    const create = (dataDir: string) => scene.sluice('keys', 'create', '--data-dir', dataDir)
+    expect(await create(file)).toMatchObject({
+      exitCode: 1,
+      complaints: [`sluice: The data folder '${file}' (--data-dir) cannot be made: it is a file.`],
+    })
+    expect((await create(path.join(file, 'sub'))).complaints[0]).toMatch(/: a part of its path is a file\.$/)
   })
 })
 

@@ -1,5 +1,5 @@
 /** `sluice keys`, `sluice users` and `sluice teams`: manage them without HTTP, through the same services. */
-import { userInfo } from 'node:os'
+import os from 'node:os'
 import type { CreatedKey, KeyService } from '../../../accounts/keys/key-service.ts'
 import type { KeyRecord } from '../../../accounts/keys/key-record.ts'
 import type { AdminKeyBody } from '../../../api/schemas/keys.ts'
@@ -62,10 +62,19 @@ function audited(
   const onTarget = (id: string) => void (target = id)
   if (action === 'list') return act(onTarget)
   const name = action === 'invite' ? 'invitation.create' : `${SUBJECTS[kind]}.${action}`
-  const actor = `command-line:${userInfo().username}`
+  const actor = `command-line:${userName()}`
   return auditLog.record({ actor, action: name, details, requestId: null, target: () => target }, () =>
     act(onTarget),
   )
+}
+
+/** The number of a user who has no name here, as in a container that is run as any user. */
+function userName(): string {
+  try {
+    return os.userInfo().username
+  } catch {
+    return String(process.getuid?.())
+  }
 }
 
 /** As it was given: what is not found is in the audit log by that. */

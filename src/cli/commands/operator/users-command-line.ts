@@ -89,7 +89,7 @@ const email = textLike(
 const NEW_PASSWORD = {
   kind: passwordText,
   defaultText: 'one is made and printed',
-  help: 'password of the user, or @FILE',
+  help: 'password of the user: text, env:NAME or @FILE',
 }
 
 const USER_ACTIONS = {

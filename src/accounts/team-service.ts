@@ -36,8 +36,9 @@ export class TeamService {
     this.#clock = clock
   }
 
-  /** @throws ServiceError `team_exists` */
+  /** @throws ServiceError `team_exists`, `invalid_request` */
   async create(request: TeamRequest): Promise<Team> {
+    refuseNone(request.name)
     const team = { ...request, id: randomUUID(), createdAtUnixSeconds: this.#clock.unixSeconds() }
     await refuseTaken(request.name, () => insertTeam(this.#database, team))
     return team
@@ -54,8 +55,9 @@ export class TeamService {
     return team
   }
 
-  /** Returns the team after the change. @throws ServiceError `team_not_found`, `team_exists` */
+  /** Returns the team after the change. @throws ServiceError `team_not_found`, `team_exists`, `invalid_request` */
   async change(teamId: string, change: TeamChange): Promise<Team> {
+    refuseNone(change.name ?? '')
     await this.get(teamId)
     await refuseTaken(change.name ?? '', () => updateTeam(this.#database, teamId, change))
     return await this.get(teamId)
@@ -71,6 +73,13 @@ export class TeamService {
 export async function requireTeam(db: ApiDatabase, teamId: string | null): Promise<void> {
   if (teamId !== null && (await findTeam(db, teamId)) === null)
     throw new ServiceError('team_not_found', { teamId }, { param: 'team_id' })
+}
+
+/** `sluice users set-team ID none` takes a user out of its team, and would not put it into one of that name. @throws ServiceError */
+function refuseNone(name: string): void {
+  if (name !== 'none') return
+  const message = "name must not be 'none', which stands for no team."
+  throw new ServiceError('invalid_request', { message }, { param: 'name' })
 }
 
 async function refuseTaken(name: string, write: () => Promise<void>): Promise<void> {

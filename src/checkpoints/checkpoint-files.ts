@@ -7,8 +7,8 @@ import { basename, dirname, extname, join } from 'node:path'
 import { StartError } from '../core/errors.ts'
 import type { LocalModelSource } from '../protocol/model-source.ts'
 import { findPoolingConfig } from './conversion/sentence-modules.ts'
-import { badFile, fileError, isMissing, listed, oneLine } from './file-errors.ts'
-import { isFile } from './json-file.ts'
+import { badFile, fileError, isMissing, listed, oneLine } from './files/file-errors.ts'
+import { isFile } from './files/json-file.ts'
 import {
   folderWithoutModel,
   missingCheckpoint,
@@ -17,7 +17,7 @@ import {
   refusePointers,
   shardsBeside,
 } from './mistaken-checkpoint.ts'
-import { checkFile, openFile } from './open-file.ts'
+import { checkFile, openFile } from './files/open-file.ts'
 
 /** The checkpoint is a path on this machine. With a GGUF file, `modelConfig` overrides metadata. */
 export type CheckpointPaths = Pick<LocalModelSource, 'checkpoint' | 'modelConfig' | 'tokenizer'>

@@ -9,10 +9,10 @@ import { basename, dirname, extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { StartError } from '../core/errors.ts'
 import { BUNDLED_NAME } from './bundled-model.ts'
-import { badFile, oneLine, quoted } from './file-errors.ts'
+import { badFile, oneLine, quoted } from './files/file-errors.ts'
 import { referenceMeant } from './hub/hub-reference.ts'
-import { readOptionalJsonObject } from './json-file.ts'
-import { openFile } from './open-file.ts'
+import { readOptionalJsonObject } from './files/json-file.ts'
+import { openFile } from './files/open-file.ts'
 
 const ADAPTER_CONFIG = 'adapter_config.json'
 const ADAPTER_FILE = /^adapter_(?:config\.json|model\.(?:safetensors|bin))$/

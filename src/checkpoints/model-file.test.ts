@@ -5,7 +5,7 @@ import { useConversions } from '../../test/support/checkpoints/conversions.ts'
 import { plannedFile, planConversion } from './conversion/conversion-plan.ts'
 import type * as conversionThread from './conversion/conversion-thread.ts'
 import { convertCheckpoint } from './conversion/convert.ts'
-import { checkRoom } from './disk-room.ts'
+import { checkRoom } from './files/disk-room.ts'
 import { findCheckpointFiles, type HfFiles } from './checkpoint-files.ts'
 import { safetensors, SHAPES } from '../../test/support/checkpoints/tiny-checkpoint.ts'
 

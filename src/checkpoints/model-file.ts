@@ -11,7 +11,7 @@ import type { LeftOutTensors, TensorType } from './conversion/conversion-plan.ts
 import { convertInWorker } from './conversion/conversion-thread.ts'
 import type { convertCheckpoint } from './conversion/convert.ts'
 import { type GgufModel, openGgufModel } from './gguf/gguf-file.ts'
-import { isFile, readJsonObject } from './json-file.ts'
+import { isFile, readJsonObject } from './files/json-file.ts'
 import { weightFiles } from './safetensors/safetensors-file.ts'
 
 /** Part of every key: raised whenever the converter writes something else for the same input. */

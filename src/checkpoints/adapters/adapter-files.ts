@@ -5,8 +5,8 @@
 import { readdir, stat } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
 import type { StartError } from '../../core/errors.ts'
-import { badFile, fileError, isMissing, listed } from '../file-errors.ts'
-import { isFile } from '../json-file.ts'
+import { badFile, fileError, isMissing, listed } from '../files/file-errors.ts'
+import { isFile } from '../files/json-file.ts'
 import { refusePointers } from '../mistaken-checkpoint.ts'
 
 const PEFT_CONFIG = 'adapter_config.json'

@@ -3,7 +3,7 @@
  * has, in that tensor's shape. llama.cpp checks the same when it loads the adapter, but says why on its log only.
  */
 import type { StartError } from '../../core/errors.ts'
-import { badFile, quoted } from '../file-errors.ts'
+import { badFile, quoted } from '../files/file-errors.ts'
 import { type GgufModel, readGgufFile } from '../gguf/gguf-file.ts'
 import { elementCount, type GgmlType, type GgufMetadata, type GgufTensor } from '../gguf/gguf-format.ts'
 

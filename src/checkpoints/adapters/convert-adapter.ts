@@ -5,11 +5,11 @@
  * in `plan-experts.ts`. One stored tensor is in memory at a time.
  */
 import { interleaveHeadRows } from '../conversion/convert.ts'
-import { badFile, quoted } from '../file-errors.ts'
+import { badFile, quoted } from '../files/file-errors.ts'
 import { numberValue } from '../gguf/gguf-file.ts'
 import { gguf, type GgufMetadata } from '../gguf/gguf-format.ts'
 import { layoutGguf, writeGguf } from '../gguf/gguf-writer.ts'
-import { readJsonObject } from '../json-file.ts'
+import { readJsonObject } from '../files/json-file.ts'
 import { openCheckpoint, type SafetensorsTensor } from '../safetensors/safetensors-file.ts'
 import type { PeftFiles } from './adapter-files.ts'
 import { type BaseModel, checkFits } from './adapter-model.ts'

@@ -1,8 +1,8 @@
 /** The halves of LoRA pairs as PEFT stores them, and the parts of an adapter in GGUF that are made of them. */
-import { badFile, quoted } from '../file-errors.ts'
+import { badFile, quoted } from '../files/file-errors.ts'
 import { convertFloats, findNonFinite, isFloatType } from '../gguf/float-conversion.ts'
 import type { GgufTensor } from '../gguf/gguf-format.ts'
-import { readFileChunks } from '../open-file.ts'
+import { readFileChunks } from '../files/open-file.ts'
 import type { SafetensorsTensor } from '../safetensors/safetensors-file.ts'
 import type { PeftConfig } from './peft-config.ts'
 

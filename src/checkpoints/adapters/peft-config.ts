@@ -2,8 +2,14 @@
  * What an `adapter_config.json` of PEFT says of a LoRA adapter. Everything that changes what the adapter computes is either carried
  * out or refused by name; fields that only say how it was trained are not looked at. Pure.
  */
-import { badFile, quoted, shown } from '../file-errors.ts'
-import { flagField, type JsonObject, listField, objectField, positiveNumberField } from '../json-file.ts'
+import { badFile, quoted, shown } from '../files/file-errors.ts'
+import {
+  flagField,
+  type JsonObject,
+  listField,
+  objectField,
+  positiveNumberField,
+} from '../files/json-file.ts'
 import { BoundedPatterns, endPattern } from './bounded-patterns.ts'
 
 export interface PeftConfig {

@@ -3,7 +3,7 @@
  * those of experts each by itself, and those of all experts in one parameter, as PEFT's `ParamWrapper` saves them.
  */
 import { InvariantError } from '../../core/errors.ts'
-import { badFile, quoted } from '../file-errors.ts'
+import { badFile, quoted } from '../files/file-errors.ts'
 import type { BaseModel } from './adapter-model.ts'
 import { bytesOf, type LoraHalf, type LoraPart, numbersOf, scaleOf } from './lora-parts.ts'
 import { LORA_ARCHITECTURES } from './lora-modules.ts'

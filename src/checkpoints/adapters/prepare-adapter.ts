@@ -4,7 +4,7 @@
  */
 import type { LogWriter } from '../../core/log-writer.ts'
 import { cachedArtifact, DAMAGED_FILE } from '../cache/artifact-cache.ts'
-import { badFile, quoted } from '../file-errors.ts'
+import { badFile, quoted } from '../files/file-errors.ts'
 import { requireFinite } from '../gguf/gguf-tensor-data.ts'
 import { localCheckpointLogged } from '../hub/local-checkpoint.ts'
 import { findAdapterFiles, type PeftFiles } from './adapter-files.ts'

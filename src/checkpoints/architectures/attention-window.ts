@@ -4,8 +4,8 @@
  * length: what is served is exact, and a longer prompt is refused (decision 0009).
  */
 import type { DecoderConfig } from './decoder-config.ts'
-import { badFile, shown } from '../file-errors.ts'
-import { flagField, type JsonObject, listField, wholeNumberField } from '../json-file.ts'
+import { badFile, shown } from '../files/file-errors.ts'
+import { flagField, type JsonObject, listField, wholeNumberField } from '../files/json-file.ts'
 
 /** The value of `sliding_window`; null when no layer has one. `whenMissing` is transformers' default. */
 export function slidingWindow(config: JsonObject, whenMissing: number | null): number | null {

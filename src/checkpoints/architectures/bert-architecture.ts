@@ -4,10 +4,10 @@
  * reranking BERT, which was trained to see a second one, gets a second set of word embeddings that holds the difference.
  */
 import type { Pooling } from '../../protocol/model-info.ts'
-import { quoted, shown, unconvertible } from '../file-errors.ts'
+import { quoted, shown, unconvertible } from '../files/file-errors.ts'
 import { poolingTypeId, SECOND_SEGMENT_KEY } from '../gguf/embedding-model.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { type JsonObject, objectField, positiveNumberField, wholeNumberField } from '../json-file.ts'
+import { type JsonObject, objectField, positiveNumberField, wholeNumberField } from '../files/json-file.ts'
 import type { ArchitecturePlan, MetadataEntry, TensorPlan } from './architecture-plan.ts'
 
 const GGUF_NAME = 'bert'

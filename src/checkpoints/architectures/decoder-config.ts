@@ -2,9 +2,15 @@
  * Reads the fields of config.json that decoder-only transformers share: sizes, heads, norms, rotary positions. What an
  * architecture allows and assumes is passed as `DecoderTraits`; what llama.cpp would compute differently is refused.
  */
-import { badFile, quoted, shown, unconvertible } from '../file-errors.ts'
+import { badFile, quoted, shown, unconvertible } from '../files/file-errors.ts'
 import { isInt8ByRows } from './int8-config.ts'
-import { flagField, isRecord, type JsonObject, positiveNumberField, wholeNumberField } from '../json-file.ts'
+import {
+  flagField,
+  isRecord,
+  type JsonObject,
+  positiveNumberField,
+  wholeNumberField,
+} from '../files/json-file.ts'
 import { readRope, type Rope, type RopeScalingKind } from './rope-scaling.ts'
 
 const MAX_SIZE = 2 ** 24

@@ -13,9 +13,9 @@ import {
   type LayerTensor,
   planDecoder,
 } from './decoder-plan.ts'
-import { unconvertible } from '../file-errors.ts'
+import { unconvertible } from '../files/file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { type JsonObject, objectField, positiveNumberField, wholeNumberField } from '../json-file.ts'
+import { type JsonObject, objectField, positiveNumberField, wholeNumberField } from '../files/json-file.ts'
 
 const GEMMA2: DecoderTraits = {
   ggufName: 'gemma2',

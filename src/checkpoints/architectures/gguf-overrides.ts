@@ -4,11 +4,11 @@
  * changed: the engine passes the overrides to llama.cpp when it loads the model.
  */
 import type { MetadataOverride } from '../../protocol/runner-options.ts'
-import { badFile, quoted } from '../file-errors.ts'
+import { badFile, quoted } from '../files/file-errors.ts'
 import type { GgufModel } from '../gguf/gguf-file.ts'
 import { gguf, type GgufScalar, type GgufValue } from '../gguf/gguf-format.ts'
 import { planArchitecture } from './hf-architectures.ts'
-import type { JsonObject } from '../json-file.ts'
+import type { JsonObject } from '../files/json-file.ts'
 
 /** Without the architecture's prefix. */
 const OVERRIDABLE_KEYS: ReadonlySet<string> = new Set([

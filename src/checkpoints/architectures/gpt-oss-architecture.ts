@@ -12,9 +12,9 @@ import {
   readExpertCount,
 } from './decoder-config.ts'
 import { attentionTensors, planDecoder } from './decoder-plan.ts'
-import { badFile, shown, unconvertible } from '../file-errors.ts'
+import { badFile, shown, unconvertible } from '../files/file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { type JsonObject, positiveNumberField, wholeNumberField } from '../json-file.ts'
+import { type JsonObject, positiveNumberField, wholeNumberField } from '../files/json-file.ts'
 
 const GPT_OSS: DecoderTraits = {
   ggufName: 'gpt-oss',

@@ -7,10 +7,10 @@ import { slidingWindow, withinWindow } from './attention-window.ts'
 import { planBert, planBertReranker, planRoberta, planRobertaReranker } from './bert-architecture.ts'
 import { type DecoderTraits, readDecoderConfig } from './decoder-config.ts'
 import { layerNorms, planDecoder } from './decoder-plan.ts'
-import { badFile, quoted } from '../file-errors.ts'
+import { badFile, quoted } from '../files/file-errors.ts'
 import { planGemma2, planGemma3 } from './gemma-architecture.ts'
 import { planGptOss } from './gpt-oss-architecture.ts'
-import type { JsonObject } from '../json-file.ts'
+import type { JsonObject } from '../files/json-file.ts'
 import {
   LLAMA_TRAITS,
   planGranite,

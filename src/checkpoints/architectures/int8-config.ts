@@ -3,7 +3,7 @@
  * one for all: the format "int-quantized" of compressed-tensors, which llm-compressor writes. How activations would be
  * rounded makes no difference here, where they are computed with.
  */
-import { isRecord } from '../json-file.ts'
+import { isRecord } from '../files/json-file.ts'
 
 export function isInt8ByRows(quantization: unknown): boolean {
   if (!isRecord(quantization) || quantization['quant_method'] !== 'compressed-tensors') return false

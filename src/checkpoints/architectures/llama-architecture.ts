@@ -7,7 +7,7 @@ import { slidingWindow, withinWindow } from './attention-window.ts'
 import { type DecoderConfig, type DecoderTraits, readDecoderConfig } from './decoder-config.ts'
 import { attentionTensors, feedForwardTensors, layerNorms, planDecoder } from './decoder-plan.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { unconvertible } from '../file-errors.ts'
+import { unconvertible } from '../files/file-errors.ts'
 import {
   flagField,
   type JsonObject,
@@ -15,7 +15,7 @@ import {
   objectField,
   positiveNumberField,
   wholeNumberField,
-} from '../json-file.ts'
+} from '../files/json-file.ts'
 
 export const LLAMA_TRAITS: DecoderTraits = {
   ggufName: 'llama',

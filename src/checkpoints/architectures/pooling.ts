@@ -3,10 +3,10 @@
  * tokens, in `1_Pooling/config.json` of sentence-transformers, and to which lengths it may be cut.
  */
 import type { Pooling } from '../../protocol/model-info.ts'
-import { shown, unconvertible } from '../file-errors.ts'
+import { shown, unconvertible } from '../files/file-errors.ts'
 import { poolingTypeId, SHORTER_DIMENSIONS_KEY } from '../gguf/embedding-model.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { flagField, type JsonObject, listField } from '../json-file.ts'
+import { flagField, type JsonObject, listField } from '../files/json-file.ts'
 import type { ArchitecturePlan, MetadataEntry } from './architecture-plan.ts'
 
 /** By the name of the flag that is set. */

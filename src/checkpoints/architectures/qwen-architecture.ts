@@ -18,9 +18,9 @@ import {
   type LayerTensor,
   planDecoder,
 } from './decoder-plan.ts'
-import { unconvertible } from '../file-errors.ts'
+import { unconvertible } from '../files/file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { flagField, type JsonObject, listField, wholeNumberField } from '../json-file.ts'
+import { flagField, type JsonObject, listField, wholeNumberField } from '../files/json-file.ts'
 import { LLAMA_TRAITS } from './llama-architecture.ts'
 
 const QWEN2: DecoderTraits = {

@@ -4,9 +4,15 @@
  * by kind of layer.
  */
 import type { MetadataEntry, TensorPlan } from './architecture-plan.ts'
-import { badFile, shown, unconvertible } from '../file-errors.ts'
+import { badFile, shown, unconvertible } from '../files/file-errors.ts'
 import { gguf, type GgufValue } from '../gguf/gguf-format.ts'
-import { flagField, type JsonObject, listField, objectField, positiveNumberField } from '../json-file.ts'
+import {
+  flagField,
+  type JsonObject,
+  listField,
+  objectField,
+  positiveNumberField,
+} from '../files/json-file.ts'
 
 type RopeScaling =
   | { readonly kind: 'none' }

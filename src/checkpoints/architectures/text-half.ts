@@ -3,9 +3,9 @@
  * Its config is `text_config`, its tensors have a prefix of their own, and those of the other half are left out.
  */
 import type { ArchitecturePlan } from './architecture-plan.ts'
-import { shown, unconvertible } from '../file-errors.ts'
+import { shown, unconvertible } from '../files/file-errors.ts'
 import { planGemma3 } from './gemma-architecture.ts'
-import { type JsonObject, objectField } from '../json-file.ts'
+import { type JsonObject, objectField } from '../files/json-file.ts'
 import { planMinistral3, planMistral3 } from './llama-architecture.ts'
 
 /** transformers' values for what a published config leaves out. */

@@ -10,7 +10,7 @@ import { readdir, readFile, stat, unlink, utimes, writeFile } from 'node:fs/prom
 import { basename, dirname, join, resolve } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import type { Engine } from '../../protocol/engine.ts'
-import { isRecord } from '../json-file.ts'
+import { isRecord } from '../files/json-file.ts'
 import { writeWhole } from './whole-file.ts'
 
 const KEPT_MS = 24 * 3600 * 1000

@@ -5,9 +5,9 @@
  */
 import { basename } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { badFile } from '../file-errors.ts'
-import { isFile } from '../json-file.ts'
-import { checkFile, readFileChunks } from '../open-file.ts'
+import { badFile } from '../files/file-errors.ts'
+import { isFile } from '../files/json-file.ts'
+import { checkFile, readFileChunks } from '../files/open-file.ts'
 import { ARTIFACT_NAME, type Fingerprint, readFingerprint } from './artifact-manifest.ts'
 import { fileIdentity } from './content-hash.ts'
 

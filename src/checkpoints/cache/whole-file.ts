@@ -13,7 +13,7 @@ import { hostname } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { systemCallCode } from '../../core/system-error.ts'
 import { newId } from '../../core/ids.ts'
-import { isMissing } from '../file-errors.ts'
+import { isMissing } from '../files/file-errors.ts'
 
 const TOUCH_MS = 1000
 const OWNERLESS_MS = 15_000

@@ -12,7 +12,7 @@ import type {
   TensorOrigin,
   TensorPlan,
 } from '../architectures/architecture-plan.ts'
-import { badFile, quoted } from '../file-errors.ts'
+import { badFile, quoted } from '../files/file-errors.ts'
 import { type FloatType, isFloatType } from '../gguf/float-conversion.ts'
 import { GGML_TYPES, gguf, type GgufMetadata, type GgufTensor, mostCommonType } from '../gguf/gguf-format.ts'
 import { type GgufLayout, layoutGguf } from '../gguf/gguf-writer.ts'
@@ -28,7 +28,7 @@ import {
   readOptionalBytes,
   readOptionalJsonObject,
   readOptionalText,
-} from '../json-file.ts'
+} from '../files/json-file.ts'
 import type { HfFiles } from '../checkpoint-files.ts'
 import { type Checkpoint, openCheckpoint } from '../safetensors/safetensors-file.ts'
 import type { SafetensorsTensor } from '../safetensors/safetensors-file.ts'

@@ -5,7 +5,7 @@
  */
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'
 import { elementCount, gguf, type GgufTensor, type GgufValue } from '../gguf/gguf-format.ts'
-import type { JsonObject } from '../json-file.ts'
+import type { JsonObject } from '../files/json-file.ts'
 
 interface DescribedModel {
   /** As `general.architecture` names it. */

@@ -2,7 +2,7 @@
  * Weights in 8 bits with a scale for each row, or one for all, as compressed-tensors stores them ("int-quantized"): back to
  * floats, so that the model is converted, and quantized otherwise, like any other.
  */
-import { quoted, badFile } from '../file-errors.ts'
+import { quoted, badFile } from '../files/file-errors.ts'
 import { convertFloats, type FloatType, isFloatType } from '../gguf/float-conversion.ts'
 import { elementCount } from '../gguf/gguf-format.ts'
 import { readWholeFloats } from './whole-floats.ts'

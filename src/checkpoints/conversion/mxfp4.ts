@@ -5,9 +5,9 @@
  *   stored       blocks: n1n0 n3n2 n5n4 ... n31n30   scales: s
  *   llama.cpp    s n16n0 n17n1 n18n2 ... n31n15
  */
-import { badFile, quoted } from '../file-errors.ts'
+import { badFile, quoted } from '../files/file-errors.ts'
 import { GGML_TYPES } from '../gguf/gguf-format.ts'
-import { readFileChunks } from '../open-file.ts'
+import { readFileChunks } from '../files/open-file.ts'
 import type { Mxfp4Data } from './conversion-plan.ts'
 import { PICKS } from './expert-matrices.ts'
 

@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import type { ArchitecturePlan } from '../architectures/architecture-plan.ts'
-import { badFile, quoted, unconvertible } from '../file-errors.ts'
+import { badFile, quoted, unconvertible } from '../files/file-errors.ts'
 import { isInsideRepo } from '../hub/hub-reference.ts'
 import {
   isRecord,
@@ -13,7 +13,7 @@ import {
   readJsonObject,
   readOptionalJsonObject,
   readOptionalText,
-} from '../json-file.ts'
+} from '../files/json-file.ts'
 
 interface SentenceModule {
   /** A class of Python, with the packages that it is in. */

@@ -1,6 +1,6 @@
 /** Small tensors of floats, whole. */
 import { convertFloats, isFloatType } from '../gguf/float-conversion.ts'
-import { readFileChunks } from '../open-file.ts'
+import { readFileChunks } from '../files/open-file.ts'
 import type { SafetensorsTensor } from '../safetensors/safetensors-file.ts'
 
 const CHUNK_BYTES = 4 * 2 ** 20

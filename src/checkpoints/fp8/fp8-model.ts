@@ -2,7 +2,7 @@
  * Writes a copy of a model's GGUF file with its weight matrices as fp8, streamed. llama.cpp reads them as Q8_0. Called in
  * the quantizer's process; writes only to the path it is given.
  */
-import { badFile, quoted } from '../file-errors.ts'
+import { badFile, quoted } from '../files/file-errors.ts'
 import { encodeFp8Rows, type Fp8Rows } from './fp8-rows.ts'
 import type { GgufModel } from '../gguf/gguf-file.ts'
 import { elementCount, gguf, type GgufMetadata } from '../gguf/gguf-format.ts'

@@ -3,11 +3,11 @@
  * no tensor data.
  */
 import { basename, dirname, join } from 'node:path'
-import { badFile, fileError, quoted } from '../file-errors.ts'
+import { badFile, fileError, quoted } from '../files/file-errors.ts'
 import { EMBEDDING_ARCHITECTURES, TEXT_ARCHITECTURES } from './gguf-architectures.ts'
 import { type GgufHeader, MoreBytesNeeded, parseGgufHeader } from './gguf-header.ts'
 import type { GgufMetadata, GgufTensorInfo } from './gguf-format.ts'
-import { openFile } from '../open-file.ts'
+import { openFile } from '../files/open-file.ts'
 
 const FIRST_READ_BYTES = 4 * 2 ** 20
 /** Headers are mostly vocabulary: 256k tokens with their merges make about 20 MB. */

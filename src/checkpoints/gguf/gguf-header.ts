@@ -4,7 +4,7 @@
  * length is checked against the file's size before anything is read or allocated, so a corrupted one costs nothing, and so
  * is the tensor data that the header lists. Pure; `gguf-file.ts` reads the file.
  */
-import { badFile, quoted } from '../file-errors.ts'
+import { badFile, quoted } from '../files/file-errors.ts'
 import {
   alignUp,
   GGML_TYPES,

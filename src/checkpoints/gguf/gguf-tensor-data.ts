@@ -1,8 +1,8 @@
 /** Reads the data of a GGUF model's tensors, of all its files, in chunks of whole rows. */
-import { badFile, quoted } from '../file-errors.ts'
+import { badFile, quoted } from '../files/file-errors.ts'
 import { convertFloats, findNonFinite, isFloatType } from './float-conversion.ts'
 import { type GgufModel, readGgufFile } from './gguf-file.ts'
-import { type FileRange, readFileChunks } from '../open-file.ts'
+import { type FileRange, readFileChunks } from '../files/open-file.ts'
 import { elementCount, type GgufTensor } from './gguf-format.ts'
 
 const CHUNK_BYTES = 4 * 2 ** 20

@@ -4,7 +4,7 @@
  */
 import { open } from 'node:fs/promises'
 import { InvariantError } from '../../core/errors.ts'
-import { fileError } from '../file-errors.ts'
+import { fileError } from '../files/file-errors.ts'
 import {
   alignUp,
   GGML_TYPES,

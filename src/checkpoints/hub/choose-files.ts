@@ -1,8 +1,8 @@
 /** Chooses the files of a repository that make up a model, by their names alone. */
 import path from 'node:path'
 import { StartError } from '../../core/errors.ts'
-import { listed } from '../file-errors.ts'
-import { isRecord } from '../json-file.ts'
+import { listed } from '../files/file-errors.ts'
+import { isRecord } from '../files/json-file.ts'
 import { type HubReference, isInsideRepo } from './hub-reference.ts'
 
 export interface ChosenFiles {

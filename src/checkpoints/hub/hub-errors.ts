@@ -1,7 +1,7 @@
 /** One sentence for everything that can go wrong between the Hub and the cache, each with exit code 1. */
 import { StartError } from '../../core/errors.ts'
 import { errorCode, systemCallCode } from '../../core/system-error.ts'
-import { systemReason } from '../file-errors.ts'
+import { systemReason } from '../files/file-errors.ts'
 
 /** The Hub does not answer, or not now; a retry may help. */
 export class HubUnreachable extends StartError {}

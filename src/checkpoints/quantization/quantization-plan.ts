@@ -3,7 +3,7 @@
  * estimate of its size. Reads headers only; the engine's quantizer does the work.
  */
 import type { QuantMode } from '../../core/choices/quant-mode.ts'
-import { badFile } from '../file-errors.ts'
+import { badFile } from '../files/file-errors.ts'
 import { type GgufModel, openGgufModel } from '../gguf/gguf-file.ts'
 import { elementCount, type GgmlType, type GgufTensor } from '../gguf/gguf-format.ts'
 import { findCheckpointFiles, type CheckpointPaths } from '../checkpoint-files.ts'

@@ -7,7 +7,7 @@ import type { LogWriter } from '../../core/log-writer.ts'
 import type { QuantMode } from '../../core/choices/quant-mode.ts'
 import { cachedArtifact, DAMAGED_FILE } from '../cache/artifact-cache.ts'
 import { requireIntact } from '../cache/intact-artifact.ts'
-import { requireRoom } from '../disk-room.ts'
+import { requireRoom } from '../files/disk-room.ts'
 import { type GgufModel, openGgufModel } from '../gguf/gguf-file.ts'
 import {
   checkFullPrecision,

@@ -4,10 +4,10 @@
  * outside it, no overlap, no gap. A `Checkpoint` is plain data; no file stays open.
  */
 import { basename, dirname, join } from 'node:path'
-import { badFile, fileError, quoted, shown } from '../file-errors.ts'
+import { badFile, fileError, quoted, shown } from '../files/file-errors.ts'
 import { elementCount } from '../gguf/gguf-format.ts'
-import { isRecord, objectField, parseJson, readJsonObject, toJsonObject } from '../json-file.ts'
-import { type FileRange, openFile } from '../open-file.ts'
+import { isRecord, objectField, parseJson, readJsonObject, toJsonObject } from '../files/json-file.ts'
+import { type FileRange, openFile } from '../files/open-file.ts'
 
 const LENGTH_BYTES = 8
 /** The bound of the format's own reference reader. */

@@ -5,9 +5,9 @@
  * Unicode normalization (NFC); our engine does, where the pre-tokenizer's name or the metadata written here says so.
  */
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'
-import { badFile, shown, unconvertible } from '../file-errors.ts'
+import { badFile, shown, unconvertible } from '../files/file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { flagField, isRecord, type JsonObject, objectField } from '../json-file.ts'
+import { flagField, isRecord, type JsonObject, objectField } from '../files/json-file.ts'
 import {
   CASED_PRE_TOKENIZERS,
   isCased,

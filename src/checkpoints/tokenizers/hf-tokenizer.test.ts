@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { StartError } from '../../core/errors.ts'
 import { tokenizerMetadata } from './hf-tokenizer.ts'
-import type { JsonObject } from '../json-file.ts'
+import type { JsonObject } from '../files/json-file.ts'
 
 const QWEN2 = String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`
 const LLAMA3 = QWEN2.replace(String.raw`|\p{N}|`, String.raw`|\p{N}{1,3}|`)

@@ -4,9 +4,9 @@
  */
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'
 import { byteLevelTokenizer } from './byte-level-tokenizer.ts'
-import { shown, unconvertible } from '../file-errors.ts'
+import { shown, unconvertible } from '../files/file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { isRecord, type JsonObject, objectField } from '../json-file.ts'
+import { isRecord, type JsonObject, objectField } from '../files/json-file.ts'
 import { sentencePieceTokenizer } from './sentencepiece-tokenizer.ts'
 import { specialTokenMetadata, tokensAround, tokensBetween, type HfTokenizerFiles } from './special-tokens.ts'
 import { isTekken, readTekken, type Tekken } from './tekken.ts'

@@ -2,7 +2,7 @@
  * Reads the pieces of a SentencePiece model (tokenizer.model): a protocol buffer of which only texts, scores and types
  * of the pieces and the kind of the model are looked at. Every length is checked before anything is read.
  */
-import { badFile } from '../file-errors.ts'
+import { badFile } from '../files/file-errors.ts'
 
 /** Numbers of fields and kinds of values in sentencepiece_model.proto. */
 const FIELDS = { pieces: 1, trainer: 2, text: 1, score: 2, type: 3, modelType: 3 } as const

@@ -5,9 +5,9 @@
  */
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'
 import type { ConvertedTokenizer, TokenizerParts } from './byte-level-tokenizer.ts'
-import { badFile, quoted, shown, unconvertible } from '../file-errors.ts'
+import { badFile, quoted, shown, unconvertible } from '../files/file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { type BinaryFile, flagField, isRecord, type JsonObject } from '../json-file.ts'
+import { type BinaryFile, flagField, isRecord, type JsonObject } from '../files/json-file.ts'
 import { parseSentencePieceModel, type SentencePiece } from './sentencepiece-model.ts'
 import { TOKENIZER_KEYS } from './tokenizer-keys.ts'
 import {

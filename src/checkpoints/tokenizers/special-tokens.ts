@@ -2,9 +2,9 @@
  * The special tokens as GGUF metadata: which begin and end a text, and whether the tokenizer adds them. They are read from
  * tokenizer_config.json (texts), else from config.json (ids); further end tokens from generation_config.json.
  */
-import { badFile, quoted, shown, unconvertible } from '../file-errors.ts'
+import { badFile, quoted, shown, unconvertible } from '../files/file-errors.ts'
 import { gguf, type GgufValue } from '../gguf/gguf-format.ts'
-import { type BinaryFile, isRecord, type JsonObject, listField } from '../json-file.ts'
+import { type BinaryFile, isRecord, type JsonObject, listField } from '../files/json-file.ts'
 import { isStep, stepsOf } from './tokenizer-vocabulary.ts'
 
 /** What describes a tokenizer in the Hugging Face layout. */

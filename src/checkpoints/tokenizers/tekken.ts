@@ -4,8 +4,8 @@
  * ranks as the vocabulary has room for. Format: `mistral_common.tokens.tokenizers.tekken`.
  */
 import { byteLevelText } from '../../core/text/byte-characters.ts'
-import { badFile, quoted, shown } from '../file-errors.ts'
-import { isRecord, type JsonObject, listField, objectField } from '../json-file.ts'
+import { badFile, quoted, shown } from '../files/file-errors.ts'
+import { isRecord, type JsonObject, listField, objectField } from '../files/json-file.ts'
 import { type Merge, refuseLongToken } from './tokenizer-vocabulary.ts'
 
 /** Four times as many as any known vocabulary has. */

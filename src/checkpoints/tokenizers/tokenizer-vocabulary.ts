@@ -3,8 +3,8 @@
  * text before the model runs, its merges, and how its steps are listed.
  */
 import type { StartError } from '../../core/errors.ts'
-import { badFile, quoted, shown, unconvertible } from '../file-errors.ts'
-import { isRecord, type JsonObject, listField, objectField } from '../json-file.ts'
+import { badFile, quoted, shown, unconvertible } from '../files/file-errors.ts'
+import { isRecord, type JsonObject, listField, objectField } from '../files/json-file.ts'
 
 /** llama.cpp's token types. */
 export const TOKEN_TYPES = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const

@@ -4,9 +4,9 @@
  * our engine follows the latter, with which the models were trained.
  */
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'
-import { badFile, quoted, shown, unconvertible } from '../file-errors.ts'
+import { badFile, quoted, shown, unconvertible } from '../files/file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { flagField, isRecord, type JsonObject, listField } from '../json-file.ts'
+import { flagField, isRecord, type JsonObject, listField } from '../files/json-file.ts'
 import type { ConvertedTokenizer, TokenizerParts } from './byte-level-tokenizer.ts'
 import { TOKENIZER_KEYS } from './tokenizer-keys.ts'
 import { isStep, stepsOf, TOKEN_TYPES, tokenList } from './tokenizer-vocabulary.ts'

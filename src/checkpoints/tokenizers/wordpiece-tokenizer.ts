@@ -3,9 +3,9 @@
  * characters apart. Whether it lowers case and strips accents goes into llama.cpp's own keys.
  */
 import type { MetadataEntry } from '../architectures/architecture-plan.ts'
-import { quoted, shown, unconvertible } from '../file-errors.ts'
+import { quoted, shown, unconvertible } from '../files/file-errors.ts'
 import { gguf } from '../gguf/gguf-format.ts'
-import { flagField, type JsonObject, objectField } from '../json-file.ts'
+import { flagField, type JsonObject, objectField } from '../files/json-file.ts'
 import type { ConvertedTokenizer, TokenizerParts } from './byte-level-tokenizer.ts'
 import { tokensAround } from './special-tokens.ts'
 import { isStep, TOKEN_TYPES, tokenList } from './tokenizer-vocabulary.ts'

@@ -5,7 +5,7 @@
 import { copyFile, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { convertFloats, isFloatType } from '../../../src/checkpoints/gguf/float-conversion.ts'
-import { readFileChunks } from '../../../src/checkpoints/open-file.ts'
+import { readFileChunks } from '../../../src/checkpoints/files/open-file.ts'
 import {
   openCheckpoint,
   type SafetensorsTensor,

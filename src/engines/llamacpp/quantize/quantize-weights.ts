@@ -4,7 +4,7 @@
  */
 import { appendFile } from 'node:fs/promises'
 import { InvariantError } from '../../../core/errors.ts'
-import { fileError } from '../../../checkpoints/file-errors.ts'
+import { fileError } from '../../../checkpoints/files/file-errors.ts'
 import { writeFp8Model } from '../../../checkpoints/fp8/fp8-model.ts'
 import { openGgufModel } from '../../../checkpoints/gguf/gguf-file.ts'
 import { readTensorData, storedTensors } from '../../../checkpoints/gguf/gguf-tensor-data.ts'

@@ -8,7 +8,7 @@
 import { createHash, type Hash } from 'node:crypto'
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { isRecord } from '../../../checkpoints/json-file.ts'
+import { isRecord } from '../../../checkpoints/files/json-file.ts'
 import type { StoredCopy } from '../../../protocol/model-runner.ts'
 
 const MAGIC = Buffer.from('SLUICEKV')

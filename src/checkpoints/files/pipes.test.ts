@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process'
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { useConversions } from '../../test/support/checkpoints/conversions.ts'
-import { safetensors, SHAPES } from '../../test/support/checkpoints/tiny-checkpoint.ts'
-import { openGgufModel } from './gguf/gguf-file.ts'
-import { openCheckpoint } from './safetensors/safetensors-file.ts'
+import { useConversions } from '../../../test/support/checkpoints/conversions.ts'
+import { safetensors, SHAPES } from '../../../test/support/checkpoints/tiny-checkpoint.ts'
+import { openGgufModel } from '../gguf/gguf-file.ts'
+import { openCheckpoint } from '../safetensors/safetensors-file.ts'
 
 const conversions = useConversions()
 const { write, resolve } = conversions

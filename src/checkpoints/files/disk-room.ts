@@ -1,6 +1,6 @@
 /** Checks that a new file fits on the disk, before the minutes that writing it takes. */
 import { statfs } from 'node:fs/promises'
-import { StartError } from '../core/errors.ts'
+import { StartError } from '../../core/errors.ts'
 
 /** Left free beside the file itself. */
 const SPARE_BYTES = 16 * 2 ** 20

@@ -5,10 +5,10 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import path from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { temporaryFolder } from '../support/servers/server-process.ts'
-import { until } from '../support/until.ts'
+import { temporaryFolder } from '../../support/servers/server-process.ts'
+import { until } from '../../support/until.ts'
 
-const SLUICE = path.resolve(import.meta.dirname, '../../bin/sluice.js')
+const SLUICE = path.resolve(import.meta.dirname, '../../../bin/sluice.js')
 
 /** @param script of a shell, which replaces itself with the program: `exec "$@"` and where its output goes */
 function start(script: string, ...words: readonly string[]) {

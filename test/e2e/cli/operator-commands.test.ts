@@ -4,10 +4,10 @@ import { readdirSync } from 'node:fs'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
-import { lengthOf } from '../support/length-of.ts'
-import { call, startServer, temporaryFolder } from '../support/servers/server-process.ts'
+import { lengthOf } from '../../support/length-of.ts'
+import { call, startServer, temporaryFolder } from '../../support/servers/server-process.ts'
 
-const SLUICE = path.resolve(import.meta.dirname, '../../bin/sluice.js')
+const SLUICE = path.resolve(import.meta.dirname, '../../../bin/sluice.js')
 const run = promisify(execFile)
 /** In each of them three commands run at once. */
 const ROUNDS = lengthOf({ test: 1, soak: 40 })

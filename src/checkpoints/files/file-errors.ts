@@ -2,8 +2,8 @@
  * One sentence for everything that can be wrong with a file, as a `StartError` with exit code 1. Text from inside a file
  * is quoted on one line and cut, so that no file writes into a log.
  */
-import { StartError } from '../core/errors.ts'
-import { systemCallCode } from '../core/system-error.ts'
+import { StartError } from '../../core/errors.ts'
+import { systemCallCode } from '../../core/system-error.ts'
 
 const SYSTEM_REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',

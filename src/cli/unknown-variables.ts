@@ -3,7 +3,7 @@ import { readConfigFile } from '../config/config-file.ts'
 import { envName } from '../config/option-names.ts'
 import { FLAG_NAMES } from '../config/options.ts'
 import type { GivenOptions } from '../config/resolve.ts'
-import { editDistance, nearestName } from '../core/text/nearest-name.ts'
+import { meantName } from '../core/text/nearest-name.ts'
 
 const PREFIX = 'SLUICE_'
 
@@ -12,9 +12,6 @@ const KNOWN: readonly string[] = [...FLAG_NAMES.map(envName), 'SLUICE_API_KEY']
 
 /** What Kubernetes sets in each container where a service is called sluice. */
 const OF_KUBERNETES = /^SLUICE_(?:SERVICE_(?:HOST|PORT)|PORT_\d)/
-
-/** More letters apart than this, another name was meant. */
-const MAX_MISTYPED = 3
 
 /** One sentence without a value; null where there are none. */
 export function describeUnknownVariables({
@@ -35,6 +32,6 @@ export function describeUnknownVariables({
 }
 
 function withMeant(name: string): string {
-  const nearest = nearestName(name, KNOWN)
-  return editDistance(name, nearest) > MAX_MISTYPED ? name : `${name} (did you mean ${nearest}?)`
+  const meant = meantName(name, KNOWN)
+  return meant === null ? name : `${name} (did you mean ${meant}?)`
 }

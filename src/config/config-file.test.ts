@@ -10,7 +10,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-function write(name: string, text: string): string {
+function write(name: string, text: string | Uint8Array): string {
   const file = path.join(folder, name)
   writeFileSync(file, text)
   return file
@@ -52,6 +52,15 @@ describe('readConfigFile', () => {
   ])('refuses %s in one line', (name, text, problem) => {
     const file = write(name, text)
     expect(() => readConfigFile(file)).toThrow(`The configuration file ${file} ${problem}`)
+  })
+
+  it.each([
+    ['utf16-with-bom.yaml', Buffer.from('\u{FEFF}port: 1\n', 'utf16le')],
+    ['utf16.json', Buffer.from('{"port": 1}', 'utf16le')],
+    ['latin1.yaml', Buffer.from('instructions: Grüße\n', 'latin1')],
+  ])('refuses %s, which is not in UTF-8', (name, bytes) => {
+    const file = write(name, bytes)
+    expect(() => readConfigFile(file)).toThrow(`The configuration file ${file} must be text in UTF-8.`)
   })
 
   it('does not show what stands around a mistake', () => {

@@ -2,6 +2,7 @@
  * The configuration file: JSON when its name ends so, else YAML. Checks that it holds options by name; names and values
  * are checked where they are used.
  */
+import { isUtf8 } from 'node:buffer'
 import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type * as Yaml from 'yaml'
@@ -31,8 +32,15 @@ export function readConfigFile(path: string): ConfigFile {
 }
 
 function readText(path: string): string {
+  const bytes = readBytes(path)
+  // UTF-16 without a mark at its beginning is UTF-8 with null characters.
+  if (isUtf8(bytes) && !bytes.includes(0)) return bytes.toString('utf8')
+  throw new StartError(`The configuration file ${path} must be text in UTF-8.`, 2)
+}
+
+function readBytes(path: string): Buffer {
   try {
-    if (statSync(path).size <= MAX_BYTES) return readFileSync(path, 'utf8')
+    if (statSync(path).size <= MAX_BYTES) return readFileSync(path)
   } catch (error) {
     throw new StartError(`The configuration file ${path} ${whyUnreadable(error)}.`, 2)
   }

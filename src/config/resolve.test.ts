@@ -269,9 +269,12 @@ describe('resolveConfig', () => {
     expect(resolveConfig({ flags: { [name]: text } })[name]).toBe(value)
   })
 
-  it('refuses an unknown name in the file and names the nearest', () => {
+  it('refuses an unknown name in the file and names the nearest, where one is near', () => {
     const message = "The configuration file sluice.yaml: the option 'max_batch_sze' does not exist"
     expect(refusal({ file: file({ max_batch_sze: 1 }) })).toBe(`${message}; did you mean 'maxBatchSize'?`)
+    expect(refusal({ file: file({ serve: true }) })).toBe(
+      "The configuration file sluice.yaml: the option 'serve' does not exist.",
+    )
     expect(refusal({ file: file({ config: 'other.yaml' }) })).toContain("the option 'config' does not exist")
   })
 

@@ -5,7 +5,7 @@
  * wrote it. Called by the command line and by `createServer`.
  */
 import { StartError } from '../core/errors.ts'
-import { nearestName } from '../core/text/nearest-name.ts'
+import { meantName } from '../core/text/nearest-name.ts'
 import { type ConfigFile, readConfigFile } from './config-file.ts'
 import { envName, flagName } from './option-names.ts'
 import type { OptionRow } from './option-row.ts'
@@ -142,8 +142,7 @@ function refuseUnknownNames(names: readonly string[], subject: string): void {
   const known = OPTION_NAMES.filter((name) => name !== 'config')
   const unknown = names.find((name) => !known.some((option) => option === name))
   if (unknown === undefined) return
-  throw new StartError(
-    `${subject} '${unknown}' does not exist; did you mean '${nearestName(unknown, known)}'?`,
-    2,
-  )
+  const meant = meantName(unknown, known)
+  const hint = meant === null ? '.' : `; did you mean '${meant}'?`
+  throw new StartError(`${subject} '${unknown}' does not exist${hint}`, 2)
 }

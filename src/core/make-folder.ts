@@ -8,19 +8,23 @@ import { errorCode } from './system-error.ts'
  * does. @throws a system error
  */
 export function makeFolder(folder: string, mode?: number): void {
+  if (isFolder(folder)) return
+  const parent = path.dirname(folder)
+  if (parent !== folder && !existsSync(parent)) makeFolder(parent, mode)
   try {
     mkdirSync(folder, { mode })
   } catch (error) {
-    if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true) return
+    // Another process may have made it meanwhile.
+    if (isFolder(folder)) return
     const code = errorCode(error)
     // Of a link that leads nowhere it throws ENOENT.
     if (code === 'EEXIST') statSync(folder)
-    if (code !== 'ENOENT') throw error
-    const parent = path.dirname(folder)
-    if (existsSync(parent)) throw takesNone(parent)
-    makeFolder(parent, mode)
-    makeFolder(folder, mode)
+    throw code === 'ENOENT' ? takesNone(parent) : error
   }
+}
+
+function isFolder(folder: string): boolean {
+  return statSync(folder, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
 function takesNone(parent: string): Error {

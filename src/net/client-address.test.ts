@@ -10,7 +10,9 @@ describe('addressKey', () => {
     ['2001:0db8:0001:0002::9', '2001:db8:1:2::/64'],
     ['2001:db8::1', '2001:db8:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
+    ['::a:b:c:d:e:f', '0:0:a:b::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::ffff:203.0.113.7%eth0', '203.0.113.7'],
     ['', 'unknown'],
   ])('%s counts as %s', (address, key) => {
     expect(addressKey(address)).toBe(key)

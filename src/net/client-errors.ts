@@ -6,6 +6,7 @@ import { STATUS_CODES, type IncomingMessage, type Server } from 'node:http'
 import type { Socket } from 'node:net'
 import { keepRequestId } from './requests/request-head.ts'
 import { readRequestLine } from './requests/request-line.ts'
+import { unknownRoute } from './requests/request-target.ts'
 import { ServiceError } from '../core/errors.ts'
 import type { Answer } from '../core/shared-state.ts'
 import { errorShapeOf, renderError } from './render-error.ts'
@@ -70,7 +71,7 @@ export function answerOddRequests(server: Server, isUnwelcome: UnwelcomeCheck = 
     unlessUnwelcome(isUnwelcome, socket, () => {
       const path = request.url ?? ''
       const name = { requestId: keepRequestId(request.headers['x-request-id']), url: path }
-      writeError(new ServiceError('not_found', { method: 'CONNECT', path, hint: '.' }), socket, name)
+      writeError(unknownRoute('CONNECT', path, null), socket, name)
     })
   })
   server.on('checkExpectation', (request, response) => void server.emit('request', request, response))
@@ -116,10 +117,11 @@ function fromClientError(thrown: ClientError): ServiceError {
     case 'HPE_INVALID_METHOD': {
       // An unknown method in an otherwise correct request line is an unknown route.
       const line = readRequestLine(textOf(thrown.rawPacket))
-      return line === null
-        ? malformed('it is not HTTP/1.1.')
-        : new ServiceError('not_found', { ...line, hint: '.' })
+      return line === null ? malformed('it is not HTTP/1.1.') : unknownRoute(line.method, line.path, null)
     }
+    // The first bytes of every HTTP/2 connection.
+    case 'HPE_PAUSED_H2_UPGRADE':
+      return malformed('its version is HTTP/2.0, which is not spoken here.')
     case undefined:
     default:
       return malformed(`${thrown.reason ?? 'it cannot be parsed'}.`)

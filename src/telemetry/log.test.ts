@@ -71,7 +71,11 @@ describe('toLogText', () => {
     ['a\ud800b', 'a\\u{d800}b'],
     ['x'.repeat(201), `${'x'.repeat(200)}…`],
     ['sk-svc-0123456789', 'sk-[redacted]'],
+    ['/v1/models%2Fsk-svc-0123456789', '/v1/models%2Fsk-[redacted]'],
+    ['/v1/api_key_sk-svc-0123456789/x', '/v1/api_key_sk-[redacted]/x'],
+    ['/v1/sk%2Dsvc%2d0123456789', '/v1/sk-[redacted]'],
     ['risk-free', 'risk-free'],
+    ['task-0123456789', 'task-0123456789'],
   ])('writes %j as %j', (text, shown) => {
     expect(toLogText(text)).toBe(shown)
   })

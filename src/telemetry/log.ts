@@ -87,8 +87,8 @@ const MAX_LOGGED_CHARACTERS = 200
 /** Control and format characters, which could act on the terminal or the page that shows the line; JSON escapes few of them. */
 const UNSEEN_CHARACTER = /[\p{C}\p{Zl}\p{Zp}]/gu
 
-/** Keys of this server's form and of others, which people paste into addresses. */
-const PASTED_KEY = /\bsk-[\w-]{8,}/g
+/** Keys of this server's form and of others, which people paste into addresses; what stands before one may be percent-encoded, as its hyphens may. */
+const PASTED_KEY = /(?<=\b|_|%[\da-f]{2})sk(?:-|%2d)(?:[\w-]|%2d){8,}/gi
 
 /** A client's text made safe for a log line: short, printable, and without keys. */
 export function toLogText(text: string): string {

@@ -150,6 +150,28 @@ describe('UsageReports by group', () => {
     )
   })
 
+  it('leaves out what came a moment before the span', async () => {
+    const clock = new SettableClock()
+    clock.unixSecondsShown = FIRST_DAY
+    const { store } = await databases.openInMemory(clock)
+    await store.insert([usageEntry()])
+
+    const since = (sinceUnixSeconds: number) => new UsageReports(store).groups({ ...ALL, sinceUnixSeconds })
+
+    expect((await since(FIRST_DAY)).groups).toHaveLength(1)
+    expect((await since(FIRST_DAY + 2 ** -20)).groups).toEqual([])
+  })
+
+  it('has no next page where a page ends with the last group', async () => {
+    const { store } = await databases.openInMemory()
+    await store.insert([usageEntry({ model: 'a' }), usageEntry({ model: 'b' })])
+
+    const page = (limit: number) => new UsageReports(store).groups({ ...ALL, groupBy: 'model', limit })
+
+    expect((await page(2)).next).toBeNull()
+    expect((await page(1)).next).toMatchObject({ group: 'a' })
+  })
+
   it('is empty where nothing was used', async () => {
     const { store } = await databases.openInMemory()
     expect(await new UsageReports(store).groups(ALL)).toEqual({ groups: [], next: null })

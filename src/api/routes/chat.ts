@@ -31,7 +31,7 @@ export function registerChatRoutes(app: FastifyInstance, deps: ChatDeps): void {
       const open = () => Generation.open(deps, body.generation, context)
       if (!isStream) {
         using generation = await open()
-        return toChatCompletion(generation, await generation.fold(), { hasLogprobs })
+        return toChatCompletion(generation, await generation.fold(), { hasLogprobs, mustCall })
       }
       const options = { includeUsage, isUsageContinuous, hasLogprobs, mustCall }
       await streamEvents(deps, reply, {

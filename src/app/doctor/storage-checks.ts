@@ -28,6 +28,8 @@ export async function checkUsageDatabase({
   return await checkDatabase('usage database', { location, isOurs: usageDb === null }, USAGE_DATABASE)
 }
 
+const BROUGHT_UP_TO_DATE = ', of an older version of Sluice, which the start brings up to date'
+
 /** @param place whose folder the start makes where it is ours: the data folder */
 async function checkDatabase(
   subject: string,
@@ -36,9 +38,10 @@ async function checkDatabase(
 ): Promise<Finding> {
   if (isPostgresUrl(location)) {
     const { askPostgresVersion } = await import('../../storage/postgres/ask-version.ts')
+    const { server, isOlder } = await askPostgresVersion(location, kind)
     return ok(
       subject,
-      `PostgreSQL ${await askPostgresVersion(location, kind)} at ${shownLocation(location)}.`,
+      `PostgreSQL ${server} at ${shownLocation(location)}${isOlder ? BROUGHT_UP_TO_DATE : ''}.`,
     )
   }
   const { checkDatabaseFile } = await import('../../storage/sqlite/check-file.ts')
@@ -48,6 +51,8 @@ async function checkDatabase(
       return ok(subject, `SQLite, '${location}', which the start makes.`)
     case 'there':
       return ok(subject, `SQLite, '${location}'.`)
+    case 'older':
+      return ok(subject, `SQLite, '${location}'${BROUGHT_UP_TO_DATE}.`)
     case 'in use':
       return warning(
         subject,

@@ -5,10 +5,10 @@
  * processes may make the same artifact at once; in one process the second call waits for the first.
  */
 import { createHash } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Mutex } from '../../core/concurrency/semaphore.ts'
 import { StartError } from '../../core/errors.ts'
+import { makeFolder } from '../../core/make-folder.ts'
 import { badFile, fileError } from '../files/file-errors.ts'
 import { isFile } from '../files/json-file.ts'
 import { type Fingerprint, type Manifest, writeManifest } from './artifact-manifest.ts'
@@ -125,7 +125,7 @@ async function inTurn<Result>(
 /** Makes the folder, and removes what killed processes left in it. */
 async function prepareFolder(folder: string): Promise<void> {
   try {
-    await mkdir(folder, { recursive: true })
+    makeFolder(folder)
     await removeLeftovers(folder)
   } catch (error) {
     throw fileError('prepare the folder', folder, error)

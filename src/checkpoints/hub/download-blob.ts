@@ -5,11 +5,12 @@
  * renames it first resumes it. While another process downloads, this one waits for the blob.
  */
 import { createHash, type Hash, randomBytes } from 'node:crypto'
-import { type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
+import { type FileHandle, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { abortReason } from '../../core/concurrency/abort.ts'
 import { StartError } from '../../core/errors.ts'
+import { makeFolder } from '../../core/make-folder.ts'
 import { isMissing } from '../files/file-errors.ts'
 import { fileSize, type HubCache } from './hub-cache.ts'
 import type { HubClient, HubFile } from './hub-client.ts'
@@ -142,7 +143,7 @@ class PartialFile {
   /** Null when the blob is there, or another process has finished it. */
   static async claim({ hash, size }: HubFile, options: DownloadOptions): Promise<PartialFile | null> {
     const { cache, signal, onBytes } = options
-    await mkdir(cache.blobsDir, { recursive: true })
+    makeFolder(cache.blobsDir)
     while ((await fileSize(cache.blobPath(hash))) !== size) {
       const parts = await listParts(cache, hash)
       const owned = parts.find(({ ageMs }) => ageMs < OWNERLESS_MS)

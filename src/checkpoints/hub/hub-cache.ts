@@ -8,8 +8,9 @@
  * Invariant: a file under its final name is whole.
  */
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { makeFolder } from '../../core/make-folder.ts'
 
 export class HubCache {
   readonly cacheDir: string
@@ -41,7 +42,7 @@ export class HubCache {
   /** Puts a blob into a snapshot, in place of any file there. */
   async link(commit: string, file: string, hash: string): Promise<void> {
     const target = this.snapshotPath(commit, file)
-    await mkdir(path.dirname(target), { recursive: true })
+    makeFolder(path.dirname(target))
     const made = this.#temporary(hash)
     await symlink(path.relative(path.dirname(target), this.blobPath(hash)), made)
     await rename(made, target)
@@ -57,7 +58,7 @@ export class HubCache {
   async writeRef(revision: string, commit: string): Promise<void> {
     if (revision === commit) return
     const target = this.#refPath(revision)
-    await mkdir(path.dirname(target), { recursive: true })
+    makeFolder(path.dirname(target))
     const made = this.#temporary('ref')
     await writeFile(made, commit)
     await rename(made, target)

@@ -3,9 +3,10 @@
  * downloaded again; when the Hub cannot be reached, a model that was pulled before is served. Decision 0016 says why the
  * download is not the Hub library's own.
  */
-import { mkdir, statfs } from 'node:fs/promises'
+import { statfs } from 'node:fs/promises'
 import { abortReason } from '../../core/concurrency/abort.ts'
 import { StartError } from '../../core/errors.ts'
+import { makeFolder } from '../../core/make-folder.ts'
 import { planArchitecture } from '../architectures/hf-architectures.ts'
 import { readJsonObject, readText } from '../files/json-file.ts'
 import { type ChooseOptions, type ChosenFiles, chooseFiles, shardsOf } from './choose-files.ts'
@@ -162,7 +163,7 @@ function inGigabytes(bytes: number): string {
 
 /** Counts partial files in full: the rare case, on the safe side. */
 async function refuseFullDisk({ cacheDir, blobsDir }: HubCache, neededBytes: number): Promise<void> {
-  await mkdir(blobsDir, { recursive: true })
+  makeFolder(blobsDir)
   const { bavail, bsize } = await statfs(blobsDir)
   if (neededBytes <= bavail * bsize) return
   throw new StartError(

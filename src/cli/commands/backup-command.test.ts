@@ -61,6 +61,25 @@ describe('sluice backup', () => {
     expect(existsSync(inFolder('copies'))).toBe(false)
   })
 
+  it('says why the folder for the copies cannot be made', async () => {
+    const { sluice, inFolder } = await createScene()
+    writeFileSync(inFolder('file'), '')
+    expect(await sluice('backup', inFolder('file/copies'))).toMatchObject({
+      exitCode: 1,
+      complaints: [expect.stringMatching(/copies' cannot be made: a part of its path is a file\.$/)],
+    })
+  })
+
+  it.runIf(process.platform === 'linux')('ends where the folder above takes none', async () => {
+    const { sluice } = await createScene()
+    expect(await sluice('backup', '/proc/copies')).toMatchObject({
+      exitCode: 1,
+      complaints: [
+        expect.stringMatching(/'\/proc\/copies' cannot be made: the folder above it takes none\.$/),
+      ],
+    })
+  })
+
   it('says what is wrong with a database that cannot be read, and leaves no half of a copy', async () => {
     const { sluice, inFolder } = await createScene()
     writeFileSync(inFolder('broken.db'), 'no database at all, but a text '.repeat(100))

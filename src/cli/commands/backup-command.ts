@@ -71,10 +71,7 @@ function makeCopyFolder(folder: string): void {
   try {
     makeFolder(folder, 0o700)
   } catch (error) {
-    throw new StartError(
-      `The folder for the copies '${folder}' cannot be made: ${folderTrouble(error)}.`,
-      1,
-    )
+    throw new StartError(`The folder for the copies '${folder}' cannot be made: ${folderTrouble(error)}.`, 1)
   }
 }
 

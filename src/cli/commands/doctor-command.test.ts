@@ -93,6 +93,30 @@ describe('sluice doctor', () => {
     })
   })
 
+  it('tells a database of an older version, which a start brings up to date, from one of a newer, which ends it', async () => {
+    const { find, dataDir } = setUp()
+    mkdirSync(dataDir)
+    const { API_DATABASE } = await import('../../storage/api-database.ts')
+    const { openDatabase } = await import('../../storage/sqlite/open-database.ts')
+    const location = path.join(dataDir, 'api.db')
+    const { migrations } = API_DATABASE
+    const [newest = ''] = Object.keys(migrations).toSorted().slice(-1)
+    const { [newest]: _, ...older } = migrations
+    await (await openDatabase(location, { ...API_DATABASE, migrations: older })).destroy()
+    expect(await find('accounts database')).toEqual({
+      exitCode: 0,
+      state: 'ok',
+      text: `SQLite, '${location}', of an older version of Sluice, which the start brings up to date.`,
+    })
+    const newer = { ...API_DATABASE, migrations: { ...migrations, '9999-later': { up: async () => {} } } }
+    await (await openDatabase(location, newer, { isServer: true })).destroy()
+    expect(await find('accounts database')).toMatchObject({
+      exitCode: 1,
+      state: 'fault',
+      text: expect.stringContaining("was written by a newer version of Sluice (it has '9999-later')"),
+    })
+  })
+
   it('finds folders that are none, a database in a folder that nobody makes, and one that a server has', async () => {
     const { find, dataDir } = setUp()
     const file = path.join(path.dirname(dataDir), 'a-file')

@@ -3,9 +3,9 @@ import { constants, createReadStream, createWriteStream } from 'node:fs'
 import { access, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { requireRoom } from '../../checkpoints/disk-room.ts'
+import { requireRoom } from '../../checkpoints/files/disk-room.ts'
 import { writeWhole } from '../../checkpoints/cache/whole-file.ts'
-import { badFile, fileError, isMissing } from '../../checkpoints/file-errors.ts'
+import { badFile, fileError, isMissing } from '../../checkpoints/files/file-errors.ts'
 
 /** @throws StartError when it exists, or its folder cannot be written to. */
 export async function checkOutputFile(output: string): Promise<void> {

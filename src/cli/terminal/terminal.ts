@@ -6,8 +6,8 @@ import { notifyReady } from './service-manager.ts'
 
 export interface Terminal {
   readonly env: Readonly<Record<string, string | undefined>>
-  /** Writes a line to standard output. */
-  print(line: string): void
+  /** Writes a line to standard output, and calls back where it cannot be written. */
+  print(line: string, onLost?: () => void): void
   /** Writes a line to standard error. */
   complain(line: string): void
   /** Shows a line that the next one overwrites, on a terminal only; null removes it. */
@@ -56,7 +56,10 @@ async function endProcess(code: number): Promise<void> {
 export function createProcessTerminal(): Terminal {
   return {
     env: process.env,
-    print: (line) => void process.stdout.write(`${line}\n`),
+    print: (line, onLost) =>
+      void process.stdout.write(`${line}\n`, (error) => {
+        if (error) onLost?.()
+      }),
     complain: (line) => standardError.write(`${line}\n`),
     showProgress: (line) => {
       if (process.stderr.isTTY) process.stderr.write(`\r\u001B[K${line ?? ''}`)

@@ -164,7 +164,7 @@ const NOT_COMPARED = 0
 /** What each UTF-16 unit is compared as, plus one; 0 until it is looked up for the first time. */
 const COMPARED_UNITS = new Uint32Array(0x1_0000)
 
-/** A letter or digit in lower case; beyond ASCII every unit but spaces, punctuation and halves of pairs. */
+/** A letter or digit in lower case; beyond ASCII every unit but spaces, punctuation, what is invisible and halves of pairs. */
 function comparedUnit(unit: number): number {
   const known = COMPARED_UNITS[unit] ?? 0
   if (known > 0) return known - 1
@@ -182,7 +182,8 @@ function findComparedUnit(unit: number): number {
   return NO_WORD.test(character) ? NOT_COMPARED : character.toLowerCase().charCodeAt(0)
 }
 
-const NO_WORD = /[\s\p{P}\p{S}\p{C}]/u
+/** What nobody sees is no letter either, whatever Unicode says of it. */
+const NO_WORD = /[\s\p{P}\p{S}\p{C}\p{Default_Ignorable_Code_Point}]/u
 
 function power(base: number, exponent: number): number {
   let result = 1

@@ -106,7 +106,7 @@ describe('a key of the service', () => {
     fc.assert(
       fc.property(
         lengths,
-        fc.constantFrom('', 'The key is ', 's', 'sk-s', 'sk-svc', '🙂'),
+        fc.constantFrom('', 'The key is ', 's', 'sk-', 'sk-s', 'sk-svc', '🙂'),
         (parts, before) => {
           const played = play(cut(`${before}${KEY} and more`, parts))
           expect(played).toMatchObject({
@@ -174,6 +174,63 @@ describe('a secret of the configuration', () => {
     const { text, finishReason } = play(cut('say the-whole-ending-secret', [1]), { secrets })
     expect(finishReason).toBe('content_filter')
     expect(text).toBe('say the-who')
+    expect(play(['say the-whole-ending-secret'], { secrets }).text).toBe('say ')
+  })
+
+  it.each(['eight~8!', '!~!~!~!~!~'])(
+    'may be any printable text of eight characters or more: %s',
+    (secret) => {
+      expect(play([`it is ${secret} here`], { secrets: [secret] })).toMatchObject({
+        text: 'it is ',
+        finishReason: 'content_filter',
+      })
+    },
+  )
+
+  it.each(['a space-before-this', 'mit-Umläuten-darin'])(
+    'is not watched for where it is another text: %s',
+    (secret) => {
+      expect(play([`it is ${secret} here`], { secrets: [secret] })).toMatchObject({ finishReason: 'stop' })
+    },
+  )
+
+  it('is found where others end as it does', () => {
+    const secrets = ['first-same-ending', 'other-same-ending']
+    for (const secret of secrets) expect(play([secret], { secrets }).finishReason).toBe('content_filter')
+  })
+
+  it('may be replaced by others, from the next request on', () => {
+    const guard = new OutputGuard({ secrets: [ADMIN_KEY] })
+    const reasons = () => {
+      const filter = guard.open(1, { systemMessages: [], onHit: () => {} })
+      return [ADMIN_KEY, 'another-key'].map((text) =>
+        filter.pass({ type: 'text-delta', index: 0, text, tokenIds: [1] }),
+      )
+    }
+    expect(reasons()[0]).toMatchObject([{}, { finishReason: 'content_filter' }])
+
+    guard.watchFor(['another-key'])
+
+    const [before, now] = reasons()
+    expect(before).toMatchObject([{ type: 'text-delta' }])
+    expect(now).toMatchObject([{}, { finishReason: 'content_filter' }])
+  })
+
+  it('does not leave at all behind a long run', () => {
+    const run = 'a'.repeat(40)
+    expect(play(cut(`${run}${ADMIN_KEY}`, [1])).text).toBe(run)
+  })
+
+  it('leaves no more than that of a longer one that it is the middle of', () => {
+    const longer = 'company-of-many-prod-key-2026'
+    fc.assert(
+      fc.property(lengths, (parts) => {
+        const secrets = ['prod-key', longer]
+        const { text, finishReason } = play(cut(`say ${longer}!`, parts), { secrets })
+        expect(finishReason).toBe('content_filter')
+        expect(text.length).toBeLessThanOrEqual('say '.length + 7)
+      }),
+    )
   })
 })
 
@@ -183,6 +240,8 @@ describe('the system prompt', () => {
   it.each([
     ['as it is', SYSTEM_PROMPT],
     ['in capitals', SYSTEM_PROMPT.toUpperCase()],
+    ['with invisible characters in it', SYSTEM_PROMPT.replaceAll(/\w/g, '$&\u{fe0f}')],
+    ['with invisible letters in it', SYSTEM_PROMPT.replaceAll(/\w/g, '$&\u{3164}')],
     ['with marks in it', SYSTEM_PROMPT.replaceAll(' ', ' **').replaceAll('\n', '\n> ')],
     ['its second half', SYSTEM_PROMPT.slice(SYSTEM_PROMPT.length / 2 - 20)],
   ])('said again %s ends the answer before it', (_, text) => {
@@ -205,6 +264,14 @@ describe('the system prompt', () => {
     const systemMessage = 'You are a helpful assistant. Answer in one sentence.'
     expect(play(cut(systemMessage, [5]), { systemMessages: [systemMessage] })).toMatchObject({
       text: systemMessage,
+      finishReason: 'stop',
+    })
+  })
+
+  it('of few letters may be repeated without end', () => {
+    const text = 'ha'.repeat(100)
+    expect(play([text], { systemMessages: ['ha - '.repeat(30)] })).toMatchObject({
+      text,
       finishReason: 'stop',
     })
   })
@@ -244,9 +311,9 @@ describe('a system prompt of megabytes', () => {
 
 describe('control characters', () => {
   it('that terminals obey are taken out and counted, text stays', () => {
-    const played = play(['a\u001b[31m', 'b\u0007\u009b2J', '\u0000c\u007f\r\n\t'])
-    expect(played).toMatchObject({ text: 'a[31mb2Jc\r\n\t', finishReason: 'stop' })
-    expect(played.hits).toEqual(['terminal-controls 1', 'terminal-controls 2', 'terminal-controls 2'])
+    const played = play(['a\u001b[31m', 'b\u0007\u009b2J', '\u0000c\u007f\r\n\t', '\u009f\u00a0'])
+    expect(played).toMatchObject({ text: 'a[31mb2Jc\r\n\t\u00a0', finishReason: 'stop' })
+    expect(played.hits).toEqual([1, 2, 2, 1].map((count) => `terminal-controls ${count}`))
   })
 
   it('hide no key', () => {

@@ -29,11 +29,11 @@ export class SecretIndex {
     this.longest = Math.max(0, ...watched.map((secret) => secret.length))
   }
 
-  /** Length of the secret that ends at `end` of `text` and lies within its last `runLength` characters; else 0. */
-  lengthAt(text: string, end: number, runLength: number): number {
+  /** Length of the longest secret that ends at `end` of `text`; 0 where none does. */
+  lengthAt(text: string, end: number): number {
     const candidates = this.#byEnding.get(text.slice(end - MIN_SECRET_CHARS, end))
     if (candidates === undefined) return 0
-    const found = candidates.filter((secret) => secret.length <= runLength && text.endsWith(secret, end))
+    const found = candidates.filter((secret) => text.endsWith(secret, end))
     return Math.max(0, ...found.map((secret) => secret.length))
   }
 }
@@ -58,9 +58,11 @@ export class SecretDetector implements Detector {
       const unit = text.charCodeAt(i)
       this.#runLength = unit > 0x20 && unit < 0x7f ? this.#runLength + 1 : 0
       if (this.#runLength < MIN_SECRET_CHARS) continue
-      const length = this.#secrets.lengthAt(recent, this.#recent.length + i + 1, this.#runLength)
+      const length = this.#secrets.lengthAt(recent, this.#recent.length + i + 1)
       if (length > 0) {
-        this.#hitStart = this.#seen + i + 1 - length
+        const end = this.#seen + i + 1
+        // It may be the middle of a longer one.
+        this.#hitStart = Math.min(end - length, this.#heldFrom(end))
         return true
       }
     }
@@ -71,7 +73,11 @@ export class SecretDetector implements Detector {
 
   get holdFrom(): number {
     if (this.#hitStart !== null) return this.#hitStart
-    if (this.#runLength <= FREE_CHARS) return Infinity
-    return this.#seen - Math.min(this.#runLength - FREE_CHARS, this.#secrets.longest - 1)
+    return this.#runLength <= FREE_CHARS ? Infinity : this.#heldFrom(this.#seen)
+  }
+
+  /** Of a run that ends at this offset and is longer than what is sent of it. */
+  #heldFrom(end: number): number {
+    return end - Math.min(this.#runLength - FREE_CHARS, this.#secrets.longest - 1)
   }
 }

@@ -47,10 +47,13 @@ function decodeRun(run: string): string | null {
     : toText(Buffer.from(run, 'base64'))
 }
 
+/** Before a pair, with what separates it from the one before. */
+const HEX_SIGN = /[ ,:;]{0,2}\b0x(?=[0-9a-f]{2}\b)/gi
 const HAS_HEX_PAIRS = /\b[0-9a-f]{2}[ ,:;][0-9a-f]{2}[ ,:;][0-9a-f]{2}[ ,:;]/i
 
-/** `49 67 6e` and the like: pairs with one character between them. */
-function decodeHexPairs(text: string): string | null {
+/** `49 67 6e` and the like: pairs with one character between them; also `0x49, 0x67, 0x6e`. */
+function decodeHexPairs(given: string): string | null {
+  const text = given.replaceAll(HEX_SIGN, ' ')
   if (!HAS_HEX_PAIRS.test(text)) return null
   let decoded = ''
   let pairs = ''
@@ -79,16 +82,17 @@ function decodeTags(text: string): string {
 
 const TAG_SURROGATE = '\u{db40}'
 const ESCAPES =
-  /(?:%[0-9a-f]{2})+|(?:\\x[0-9a-f]{2})+|\\u\{?([0-9a-f]{4,5})\}?|&#(x?)([0-9a-f]{1,6});|&(lt|gt|amp|quot);/gi
+  /(?:%[0-9a-f]{2})+|(?:\\x[0-9a-f]{2})+|\\u\{([0-9a-f]{1,6})\}|[\\%]u([0-9a-f]{4})|&#x([0-9a-f]{1,6});?|&#(\d{1,7});?|&(lt|gt|amp|quot);/gi
 const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', amp: '&', quot: '"' }
 
-/** Percent-encoding, escapes of strings, and entities of HTML. No two alternatives begin alike. */
+/** Percent-encoding, escapes of strings, and entities of HTML, which browsers read without their semicolon too. */
 function unescape(text: string): string {
   if (!/[%\\&]/.test(text)) return text
   return text.replaceAll(ESCAPES, (whole, ...groups: (string | undefined)[]) => {
-    const [unicode, isHexadecimal, number, entity] = groups
-    if (unicode !== undefined) return fromCode(Number.parseInt(unicode, 16))
-    if (number !== undefined) return fromCode(Number.parseInt(number, isHexadecimal === '' ? 10 : 16))
+    const [bracketed, unicode, hexadecimal, decimal, entity] = groups
+    const digits = bracketed ?? unicode ?? hexadecimal
+    if (digits !== undefined) return fromCode(Number.parseInt(digits, 16))
+    if (decimal !== undefined) return fromCode(Number(decimal))
     if (entity !== undefined) return ENTITIES[entity.toLowerCase()] ?? whole
     return Buffer.from(whole.replaceAll(/[%x\\]/g, ''), 'hex').toString()
   })

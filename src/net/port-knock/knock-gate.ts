@@ -100,21 +100,31 @@ export function guardByKnock(server: Server, { knocks, onRefused }: KnockGateOpt
       close(socket)
     })
   })
-  const listeners = server.listeners('request')
-  server.removeAllListeners('request')
-  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
-    afterGateAnswer(isOpen(request.socket), request.socket, (open) => {
-      if (open) {
-        for (const listener of listeners) Reflect.apply(listener, server, [request, response])
-        return
+  // Those of `client-errors.ts` are answered without ever being requests.
+  for (const event of ['request', 'connect', 'clientError'] as const) {
+    const listeners = server.listeners(event)
+    server.removeAllListeners(event)
+    server.on(event, (...given: OnConnection) => {
+      const [cause, answer] = given
+      const socket = cause instanceof Error ? (answer as Socket) : cause.socket
+      const passOn = () => {
+        for (const listener of listeners) Reflect.apply(listener, server, given)
       }
-      onRefused('no-longer-open')
-      // A pipelined request gets its socket when the answers before it have been written.
-      if (response.socket === null) response.once('socket', close)
-      else close(response.socket)
+      // Its client has left, and asks for nothing.
+      if (cause instanceof Error && socket.destroyed) return passOn()
+      afterGateAnswer(isOpen(socket), socket, (open) => {
+        if (open) return passOn()
+        onRefused('no-longer-open')
+        // A pipelined request gets its socket when the answers before it have been written.
+        if ('socket' in answer && answer.socket === null) answer.once('socket', close)
+        else close(socket)
+      })
     })
-  })
+  }
 }
+
+/** What a server emits for a connection: a request with its response, CONNECT with its socket, or an error with its socket. */
+type OnConnection = [cause: IncomingMessage | Error, answer: ServerResponse | Socket, ...unknown[]]
 
 /** A failed answer counts as closed. Nothing is done for a connection that ended while the answer was awaited. */
 function afterGateAnswer(answer: Answer<boolean>, socket: Socket, act: (isOpen: boolean) => void): void {

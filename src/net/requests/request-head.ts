@@ -60,6 +60,8 @@ export function findHeadProblem(request: IncomingMessage): string | null {
   if (rawHeaders.length / 2 > MAX_HEADERS) return `it has more than ${MAX_HEADERS} headers.`
   // Node reads a request line of another version as HTTP/1.1.
   if (!VERSIONS.has(httpVersion)) return `its version is HTTP/${httpVersion}, which is not spoken here.`
+  const targetProblem = findTargetProblem(request)
+  if (targetProblem !== null) return targetProblem
   let seen = 0
   let repeated: string | null = null
   // Names and values alternate.
@@ -73,6 +75,14 @@ export function findHeadProblem(request: IncomingMessage): string | null {
   const encodingProblem = (seen & TRANSFER_ENCODING) === 0 ? null : findEncodingProblem(request)
   if (encodingProblem !== null) return encodingProblem
   return repeated === null ? null : `${repeated} must be given once.`
+}
+
+/** A router may cut these off, and a proxy in front compare its rules with the whole. */
+function findTargetProblem({ method, url = '' }: IncomingMessage): string | null {
+  if (url.includes('#')) return 'its target has a fragment.'
+  // Of the whole server.
+  const isStar = url === '*' && method === 'OPTIONS'
+  return url.startsWith('*') && !isStar ? 'its target must be a path.' : null
 }
 
 function findEncodingProblem({ headers, httpVersion }: IncomingMessage): string | null {

@@ -4,11 +4,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
+import { QUIET_LOG } from '../../../test/support/databases/injected-database.ts'
 import { createPostgresDatabase, runSql } from '../../../test/support/databases/throw-away-postgres.ts'
 import { usageEntry } from '../../../test/support/servers/usage-databases.ts'
 import { whenUnused } from '../../../test/support/shared.ts'
 import { VirtualClock } from '../../core/clock.ts'
-import { openPostgresUsage } from './open-stores.ts'
+import { API_DATABASE } from '../api-database.ts'
+import { askPostgresVersion } from './ask-version.ts'
+import { openPostgresAccounts, openPostgresUsage } from './open-stores.ts'
 import { openPostgresUsageDatabase } from './postgres-usage-database.ts'
 import { PostgresUsageStore } from './postgres-usage-store.ts'
 import { UsageFile } from './usage-file.ts'
@@ -168,4 +171,22 @@ it('is let go when its store is closed, with the file of what waits, although no
     await usage.close()
     await expect.poll(() => runSql(url, connected), { timeout: 5000 }).toEqual([])
   }
+})
+
+it('is asked of which version its tables are, and refused as a start would refuse it', async () => {
+  const url = await createPostgresDatabase()
+  const ask = () => askPostgresVersion(url, API_DATABASE)
+  const newest = Object.keys(API_DATABASE.migrations).toSorted().at(-1)
+  expect(await ask()).toEqual({ server: expect.stringMatching(/^\d+\.\d+$/), isOlder: false })
+  await runSql(url, `update sluice_migrations set name = '9999-later' where name = '${newest}'`)
+
+  const start = openPostgresAccounts({ url, clock: new VirtualClock(), log: QUIET_LOG, isServer: true })
+  const refused: unknown = await start.catch((error: unknown) => error)
+  expect(String(refused)).toContain("was written by a newer version of Sluice (it has '9999-later')")
+  await expect(ask()).rejects.toEqual(refused)
+
+  await runSql(url, "delete from sluice_migrations where name = '9999-later'")
+  expect(await ask()).toMatchObject({ isOlder: true })
+  await runSql(url, 'drop table sluice_migrations')
+  expect(await ask()).toMatchObject({ isOlder: false })
 })

@@ -4,9 +4,10 @@
  * counted once however often it is written. Written out a piece at a time, while more is appended. Invariant: a batch is in the
  * file until `empty` has seen it written.
  */
-import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { type FileHandle, open } from 'node:fs/promises'
 import path from 'node:path'
 import { Mutex } from '../../core/concurrency/semaphore.ts'
+import { makeFolder } from '../../core/make-folder.ts'
 import type { UsageEntry } from '../usage-store.ts'
 
 /** Rows that are committed together. */
@@ -138,7 +139,7 @@ export class UsageFile {
   /** What was removed with its folder can still be read while it is open, and would end with the process. */
   async #restore(): Promise<void> {
     if ((await this.#file.stat()).nlink > 0) return
-    await mkdir(path.dirname(this.#location), { recursive: true, mode: 0o700 })
+    makeFolder(path.dirname(this.#location), 0o700)
     const file = await openPrivate(this.#location)
     try {
       await file.appendFile(await this.#read(0, this.#bytes))

@@ -7,6 +7,7 @@ import {
   type DatabaseKind,
   describeDatabase,
   IN_MEMORY,
+  olderProblem,
   refuseForeign,
   requireUsableFile,
   refuseWhenUnusable,
@@ -14,7 +15,8 @@ import {
 import { findLockHolder } from './server-lock.ts'
 
 export type DatabaseFile =
-  | { readonly state: 'missing' | 'there' }
+  /** Older: of an earlier version, which the start brings up to date. */
+  | { readonly state: 'missing' | 'there' | 'older' }
   /** By a server, in words. */
   | { readonly state: 'in use'; readonly holder: string }
 
@@ -40,7 +42,8 @@ export async function checkDatabaseFile(
     try {
       refuseForeign(database, location, kind)
       const holder = findLockHolder(realpathSync(location))
-      return holder === null ? { state: 'there' } : { state: 'in use', holder }
+      if (holder !== null) return { state: 'in use', holder }
+      return { state: olderProblem(database, kind) === null ? 'there' : 'older' }
     } finally {
       database.close()
     }

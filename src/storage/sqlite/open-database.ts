@@ -187,9 +187,14 @@ export function refuseForeign(sqlite: SqliteDatabase, location: string, kind: Da
   if (problem !== null) throw new StartError(`${describeDatabase(location, kind)} ${problem}.`, 1)
 }
 
+/** What is wrong with it for all but a server, which brings it up to date, as the end of a sentence. */
+export function olderProblem(sqlite: SqliteDatabase, { migrations }: DatabaseKind): string | null {
+  return olderSchema({ migrations, applied: readApplied(sqlite) })
+}
+
 /** @throws StartError */
 function refuseOlder(sqlite: SqliteDatabase, location: string, kind: DatabaseKind): void {
-  const problem = olderSchema({ ...kind, applied: readApplied(sqlite) })
+  const problem = olderProblem(sqlite, kind)
   if (problem !== null) throw new StartError(`${describeDatabase(location, kind)} ${problem}.`, 1)
 }
 

@@ -221,6 +221,11 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
       ['a length and chunks', `${POST}content-length: 1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n`],
       ['a bad chunk', `${POST}${JSON_TYPE}transfer-encoding: chunked\r\n\r\nzz\r\n`],
       ['a bad escape in the path', `GET /v1/models/%zz HTTP/1.1\r\nhost: x\r\n${AUTH}\r\n`],
+      ['a star before a path', 'GET *v1/health HTTP/1.1\r\nhost: x\r\n\r\n'],
+      ['a star for a path', 'GET * HTTP/1.1\r\nhost: x\r\n\r\n'],
+      ['a fragment', 'GET /v1/health# HTTP/1.1\r\nhost: x\r\n\r\n'],
+      ['a fragment that is a file', 'GET /v1/health#.png HTTP/1.1\r\nhost: x\r\n\r\n'],
+      ['a fragment behind a query', 'GET /v1/health?x=1#y HTTP/1.1\r\nhost: x\r\n\r\n'],
     ])('%s is 400', async (_, bytes) => {
       expectError(await exchange(server().port, bytes), 400, 'malformed_request')
     })
@@ -255,6 +260,20 @@ describe.each(SERVERS)('$name', ({ key, start }) => {
       const answer = await exchange(server().port, `GET /v1/health HTTP/${version}\r\nhost: x\r\n\r\n`)
 
       expectError(answer, 400, 'malformed_request')
+    })
+
+    it('HTTP/2 is 400, and is told the version', async () => {
+      const answer = await exchange(server().port, 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n')
+
+      expectError(answer, 400, 'malformed_request')
+      expect(JSON.parse(answer.body).detail).toContain('its version is HTTP/2.0,')
+    })
+
+    it('CONNECT is told at most 200 characters of what it asked for', async () => {
+      const answer = await exchange(server().port, `CONNECT ${'x'.repeat(300)}:1 HTTP/1.1\r\nhost: x\r\n\r\n`)
+
+      expectError(answer, 404, 'not_found')
+      expect(JSON.parse(answer.body).detail).toMatch(/ CONNECT x{200}[^x]+$/)
     })
 
     it('chunks with HTTP/1.0 are 400', async () => {

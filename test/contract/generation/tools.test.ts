@@ -240,6 +240,26 @@ describe('an answer that is cut in front of the name of a call', () => {
       expect(answer.body).not.toContain('tool_call>')
     }
   })
+
+  it('has no text at all where it had to be a call, plain and streamed', async () => {
+    const cut = new ScriptedEngine(
+      async function* () {
+        yield sequenceStart()
+        yield textDelta('<tool_call>\n{"na', [1])
+        yield sequenceEnd('length')
+      },
+      { chatTemplate: templateOf('qwen3') },
+    )
+    const client = await createClient(createTestApp({ engine: cut }))
+    const asked = { model: 'default', messages: [ASKED], tools: TOOLS, tool_choice: 'required' as const }
+
+    const { choices } = await client.chat.completions.create(asked)
+    expect(choices[0]).toMatchObject({ finish_reason: 'length', message: { content: null } })
+    const deltas: unknown[] = []
+    for await (const chunk of await client.chat.completions.create({ ...asked, stream: true }))
+      deltas.push(chunk.choices[0]?.delta)
+    expect(deltas).toEqual([{ role: 'assistant', content: null }, {}])
+  })
 })
 
 describe('reasoning', () => {

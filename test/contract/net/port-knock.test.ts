@@ -73,6 +73,15 @@ describe('a server that wants knocking', () => {
     expect(await secureFetch({ port: secure.port, path: '/v1/health' })).toMatchObject({ status: 200 })
   })
 
+  it('lets nobody in where another process does not say who may come in', async () => {
+    const testApp = createTestApp()
+    const knock = () => Promise.reject(new Error('gone'))
+    const isOpen = () => Promise.reject(new Error('gone'))
+    guardByKnock(testApp.app.server, { knocks: { knock, isOpen }, onRefused: () => {} })
+
+    expect(await statusFrom(await testApp.listen(), A)).toBeNull()
+  })
+
   it('outlives clients that leave before another process has said whether they may come in', async () => {
     const { port, ports } = await createKnockApp({}, { isDistant: true })
     await knockAll(ports, A)
@@ -197,6 +206,47 @@ describe('a connection whose opening ends', () => {
     expect(await metrics.render()).toContain(
       'sluice_guard_hits_total{guard="port-knock",rule="no-longer-open"} 1',
     )
+  })
+
+  it.each([
+    ['CONNECT', 'CONNECT x:1 HTTP/1.1\r\nhost: x\r\n\r\n', false],
+    ['CONNECT, where another process keeps the knocks', 'CONNECT x:1 HTTP/1.1\r\nhost: x\r\n\r\n', true],
+    ['what is no HTTP', 'hello there\r\n\r\n', false],
+    ['what is no HTTP, where another process keeps the knocks', 'hello there\r\n\r\n', true],
+  ])('is closed at %s too', async (_, bytes, isDistant) => {
+    const { port, ports, clock, metrics } = await createKnockApp({}, { isDistant })
+    await knockAll(ports, A)
+    const socket = await openFrom(port, A)
+    const first = readAnswer(socket)
+    socket.write(HEALTH)
+    expect((await first).status).toBe(200)
+
+    clock.advance(HOUR_MS)
+    const next = readAnswer(socket)
+    socket.write(bytes)
+
+    await expect(next).rejects.toThrow('The server hung up after ""')
+    expect(await metrics.render()).toContain(
+      'sluice_guard_hits_total{guard="port-knock",rule="no-longer-open"} 1',
+    )
+  })
+
+  it('counts nothing where its client only leaves', async () => {
+    const { port, ports, clock, metrics, app } = await createKnockApp()
+    await knockAll(ports, A)
+    const closed = new Promise<void>((resolve) => {
+      app.server.once('connection', (accepted) => void accepted.once('close', () => resolve()))
+    })
+    const socket = await openFrom(port, A)
+    const first = readAnswer(socket)
+    socket.write(HEALTH)
+    expect((await first).status).toBe(200)
+
+    clock.advance(HOUR_MS)
+    socket.resetAndDestroy()
+    await closed
+
+    expect(await metrics.render()).not.toContain('no-longer-open')
   })
 
   it('gets the whole answer that is under way, and none to what was pipelined behind it', async () => {

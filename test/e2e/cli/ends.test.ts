@@ -57,3 +57,16 @@ it('a light server outlives its terminal', async () => {
   child.kill('SIGTERM')
   expect(await ended).toBe(0)
 })
+
+it.runIf(process.platform === 'linux')(
+  'a command whose new secret cannot be written says how to end it',
+  async () => {
+    const { lines, ended } = start('exec "$@" > /dev/full', 'keys', 'create')
+    expect([await ended, lines.join('')]).toEqual([
+      1,
+      expect.stringMatching(
+        /^sluice: key (\S+) was made, .*: 'sluice keys revoke \1' ends it\.\n.*\(ENOSPC\)\.\n$/,
+      ),
+    ])
+  },
+)

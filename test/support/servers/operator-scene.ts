@@ -33,6 +33,8 @@ export interface OperatorSceneOptions {
   readonly env?: Readonly<Record<string, string>>
   /** Of `sluice chat`. */
   readonly dialogue?: Dialogue
+  /** Whether nothing that is printed can be written, as to a full disk. @default false */
+  readonly losesOutput?: boolean
   /** Called with what a command does at a signal. */
   readonly onSignal?: (handler: () => void) => void
   /** Called where a command ends the process. */
@@ -42,6 +44,7 @@ export interface OperatorSceneOptions {
 export function createOperatorScene({
   env,
   dialogue,
+  losesOutput = false,
   onSignal = () => {},
   onExit = () => {},
 }: OperatorSceneOptions = {}): OperatorScene {
@@ -56,7 +59,7 @@ export function createOperatorScene({
     const exitCode = await run(words, {
       terminal: {
         env: env ?? { SLUICE_API_DB: file },
-        print: (line) => void printed.push(line),
+        print: (line, onLost) => (losesOutput ? onLost?.() : void printed.push(line)),
         complain: (line) => void complaints.push(line),
         showProgress: () => {},
         onSignal,

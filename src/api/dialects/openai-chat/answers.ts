@@ -27,7 +27,7 @@ interface ChatFormat {
   readonly isUsageContinuous: boolean
   /** Whether log probabilities were asked for. */
   readonly hasLogprobs: boolean
-  /** Whether the answer must be a call, so that no text comes first. */
+  /** Whether the answer must be a call, so that no text comes first, and none in place of one that was cut. */
   readonly mustCall: boolean
 }
 
@@ -37,7 +37,7 @@ type Head = Pick<Generation, 'modelId' | 'createdUnixSeconds'>
 export function toChatCompletion(
   { modelId, createdUnixSeconds }: Head,
   sequences: readonly GeneratedSequence[],
-  { hasLogprobs }: Pick<ChatFormat, 'hasLogprobs'>,
+  { hasLogprobs, mustCall }: Pick<ChatFormat, 'hasLogprobs' | 'mustCall'>,
 ): AnswerOf<typeof chatCompletion> {
   const [prompt] = sequences
   return {
@@ -47,7 +47,7 @@ export function toChatCompletion(
     model: modelId,
     choices: sequences.map((sequence, index) => ({
       index,
-      message: toMessage(sequence),
+      message: toMessage(sequence, mustCall),
       ...(hasLogprobs && { logprobs: toChoiceLogprobs(sequence.logprobs) }),
       finish_reason: toFinishReason(sequence.finishReason, sequence.toolCalls.length > 0),
     })),
@@ -60,14 +60,14 @@ export function toChatCompletion(
   }
 }
 
-function toMessage({ text, reasoning, toolCalls }: GeneratedSequence) {
+function toMessage({ text, reasoning, toolCalls }: GeneratedSequence, mustCall: boolean) {
   const calls = toolCalls.map(({ id, name, arguments: json }) => ({
     ...{ id, type: 'function' as const },
     function: { name, arguments: json },
   }))
   return {
     role: 'assistant' as const,
-    content: text === '' && calls.length > 0 ? null : text,
+    content: text === '' && (mustCall || calls.length > 0) ? null : text,
     ...(reasoning !== '' && { reasoning_content: reasoning }),
     ...(calls.length > 0 && { tool_calls: calls }),
   }

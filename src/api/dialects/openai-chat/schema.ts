@@ -103,7 +103,10 @@ const chatFinishReason = z.enum([...finishReason.options, 'tool_calls'])
 
 const answerMessage = z.object({
   role: z.literal('assistant'),
-  content: z.string().nullable().describe('`null` where the answer has calls only.'),
+  content: z
+    .string()
+    .nullable()
+    .describe('`null` where the answer has calls only, or had to and was cut before one.'),
   reasoning_content: z.string().optional().describe('What the model thought before it answered.'),
   tool_calls: z
     .array(

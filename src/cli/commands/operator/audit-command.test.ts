@@ -99,3 +99,12 @@ it('whatever is changed is in the audit log by its id, however it was named', as
     ...changes.map((change) => [actionOf(change), change[0], 200]),
   ])
 })
+
+it('what the rules of the API refuse is in the audit log as it would be answered', async () => {
+  const { output, sluice } = createOperatorScene()
+  await output('keys', 'create')
+  expect((await sluice('users', 'create', 'a@b.org', '--password', 'short')).exitCode).toBe(2)
+  expect(JSON.parse(await output('audit', '--action', 'user.create', '--json'))).toMatchObject({
+    records: [{ status: 400 }],
+  })
+})

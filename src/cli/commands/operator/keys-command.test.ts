@@ -206,6 +206,22 @@ describe('sluice keys create', () => {
   })
 })
 
+describe('what is printed once', () => {
+  it.each([
+    ['key', ['keys', 'create'], ['keys', 'revoke']],
+    ['user', ['users', 'create', 'a@b.org'], ['users', 'delete']],
+  ])('names the %s that nobody can use where it cannot be written', async (subject, made, ended) => {
+    const scene = createOperatorScene({ losesOutput: true })
+    const { complaints } = await scene.sluice(...made)
+
+    const named = new RegExp(
+      `^sluice: ${subject} (\\S+) was made, and its secret cannot be shown again: '(.*)' ends it\\.$`,
+    ).exec(complaints.join('\n'))
+    expect(named?.[2]).toBe(`sluice ${ended.join(' ')} ${named?.[1]}`)
+    expect(await scene.sluice(...ended, named?.[1] ?? '')).toMatchObject({ exitCode: 0, complaints: [] })
+  })
+})
+
 describe('sluice keys list', () => {
   it("gives one user's keys, and everyone's with their owners", async () => {
     const scene = createOperatorScene()

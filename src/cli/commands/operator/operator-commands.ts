@@ -23,11 +23,24 @@ export async function runOperatorCommand(
   const { command } = operatorCommand
   // A user who will own the key exists already, so the database does.
   const createsDatabase = command.action === 'create' && (!('user' in command) || command.user === null)
+  const { terminal } = context
   await withServices(context, { createsDatabase }, async (services) => {
-    const answer = (onTarget: OnTarget) => answerCommand(operatorCommand, services, onTarget)
-    context.terminal.print(await audited(operatorCommand, services, answer))
+    let target = namedTarget(operatorCommand)
+    const act = () => answerCommand(operatorCommand, services, (id) => void (target = id))
+    const printed = await audited(operatorCommand, services, { target: () => target, act })
+    terminal.print(printed, () => {
+      const lost = describeLost(operatorCommand, target)
+      if (lost !== null) terminal.complain(`sluice: ${lost}`)
+    })
   })
   return 0
+}
+
+/** Of what has a secret that is printed once: how to end what nobody can use. Null of any other. */
+function describeLost({ kind, command }: OperatorCommand, id: string | null): string | null {
+  if (command.action !== 'create' || kind === 'teams') return null
+  const end = kind === 'keys' ? 'revoke' : 'delete'
+  return `${SUBJECTS[kind]} ${id} was made, and its secret cannot be shown again: 'sluice ${kind} ${end} ${id}' ends it.`
 }
 
 function answerCommand(
@@ -50,22 +63,23 @@ type OnTarget = (id: string) => void
 
 const SUBJECTS = { keys: 'key', users: 'user', teams: 'team' } as const
 
+interface Deed {
+  /** The id of what the command is about, as far as it is known. */
+  readonly target: () => string | null
+  readonly act: () => Promise<string>
+}
+
 /** What only lists is not in the audit log. */
 function audited(
-  operatorCommand: OperatorCommand,
+  { kind, command }: OperatorCommand,
   { auditLog }: Services,
-  act: (onTarget: OnTarget) => Promise<string>,
+  { target, act }: Deed,
 ): Promise<string> {
-  const { kind, command } = operatorCommand
   const { action, ...details } = command
-  let target = namedTarget(operatorCommand)
-  const onTarget = (id: string) => void (target = id)
-  if (action === 'list') return act(onTarget)
+  if (action === 'list') return act()
   const name = action === 'invite' ? 'invitation.create' : `${SUBJECTS[kind]}.${action}`
   const actor = `command-line:${userName()}`
-  return auditLog.record({ actor, action: name, details, requestId: null, target: () => target }, () =>
-    act(onTarget),
-  )
+  return auditLog.record({ actor, action: name, details, requestId: null, target }, act)
 }
 
 /** The number of a user who has no name here, as in a container that is run as any user. */

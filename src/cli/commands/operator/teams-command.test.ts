@@ -54,6 +54,7 @@ describe('sluice teams', () => {
   it.each([
     [['teams', 'delete', 'none'], 1, "sluice: Team 'none' does not exist."],
     [['keys', 'create', '--team', 'none'], 1, "sluice: Team 'none' does not exist."],
+    [['teams', 'create', 'none'], 1, "sluice: name must not be 'none', which stands for no team."],
     [
       ['teams', 'create', ''],
       2,
@@ -74,6 +75,25 @@ describe('sluice teams', () => {
     await output('keys', 'create')
 
     expect(await sluice(...words)).toMatchObject({ exitCode, complaints: [complaint] })
+  })
+
+  it("are not renamed to 'none' either, and one that is called so already is found by its id", async () => {
+    const { output, sluice, openServer } = createOperatorScene()
+    await output('keys', 'create')
+    await output('teams', 'create', 'red')
+    expect(await sluice('teams', 'rename', 'red', 'none')).toMatchObject({
+      exitCode: 1,
+      complaints: ["sluice: name must not be 'none', which stands for no team."],
+    })
+    const { database } = await openServer()
+    await database.updateTable('teams').set({ name: 'none' }).execute()
+    const [old] = JSON.parse(await output('teams', 'list', '--json')).teams as [{ team_id: string }]
+    await output('users', 'create', 'a@b.org')
+    await output('users', 'set-team', 'a@b.org', old.team_id)
+    expect(JSON.parse(await output('users', 'list', '--json')).users).toMatchObject([
+      { team_id: old.team_id },
+    ])
+    expect(await output('teams', 'rename', 'none', 'blue')).toContain("is called 'blue' now")
   })
 
   it('leave rows in the audit log, with what was named', async () => {

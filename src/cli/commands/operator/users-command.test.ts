@@ -305,6 +305,20 @@ describe('sluice users invite', () => {
     expect(await accounts.findUser('bob@example.org')).toMatchObject({ userId, tier: 'pro' })
   })
 
+  it('fails where nobody is invited', async () => {
+    const scene = createOperatorScene()
+    const server = await scene.openServer()
+    await server.registered('ada@example.org')
+    for (const format of [[], ['--json']])
+      expect(await scene.sluice('users', 'invite', 'ada@example.org', ...format)).toEqual({
+        exitCode: 1,
+        printed: '',
+        complaints: ['sluice: Nobody was invited. The e-mail address ada@example.org is registered already.'],
+      })
+    const { records } = JSON.parse(await scene.output('audit', '--json')) as { records: object[] }
+    expect(records).toMatchObject([{ status: 409 }, { status: 409 }])
+  })
+
   it('is in the audit log, without the link', async () => {
     const scene = createOperatorScene()
     await scene.openServer()

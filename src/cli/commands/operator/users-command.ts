@@ -1,7 +1,7 @@
 /** `sluice users`: manages registered users without HTTP, by the rules of the accounts service. */
 import { randomBytes } from 'node:crypto'
 import type { User } from '../../../accounts/account-service.ts'
-import { StartError } from '../../../core/errors.ts'
+import { ServiceError, StartError } from '../../../core/errors.ts'
 import { describeBudgets, findTeamId } from './teams-command.ts'
 import { listAllPages, type Services } from '../../open-services.ts'
 import { renderFacts, renderTable, toIsoDay } from '../../terminal/table.ts'
@@ -131,7 +131,8 @@ function requireValid<Body>(schema: BodySchema<Body>, given: unknown): Body {
   const result = schema.safeParse(given)
   if (result.success) return result.data
   const [issue] = result.error.issues
-  throw new StartError(`The ${issue?.path.join('.')} ${issue?.message}.`, 2)
+  const message = `The ${issue?.path.join('.')} ${issue?.message}.`
+  throw new StartError(message, 2, { cause: new ServiceError('invalid_request', { message }) })
 }
 
 function newPassword(): string {
@@ -152,7 +153,7 @@ async function changePassword(
     : said
 }
 
-/** A line for each address: its link, or why there is none. */
+/** A line for each address: its link, or why there is none. @throws StartError where there is none for any */
 async function inviteUsers(
   { emails, team, url, printsJson, tier, role, expiresInDays }: UserInvitation,
   { invitations, teams }: Services,
@@ -161,6 +162,10 @@ async function inviteUsers(
   requireValid(inviteRequest, { emails, tier, role, expires_in_days: expiresInDays })
   const teamId = await findTeamId(team, teams)
   const { made, refused } = await invitations.invite({ emails, tier, role, teamId, expiresInDays })
+  if (made.length === 0) {
+    const reasons = refused.map(({ error }) => error.message).join(' ')
+    throw new StartError(`Nobody was invited. ${reasons}`, 1, { cause: refused[0]?.error })
+  }
   const linkOf = (token: string): string => `${url}#invite=${token}`
   if (printsJson) {
     return toJsonLine({
@@ -171,9 +176,8 @@ async function inviteUsers(
     })
   }
   return [
-    ...(made.length === 0
-      ? []
-      : [`Links that work once, for ${expiresInDays} days, shown now and never again:`, '']),
+    `Links that work once, for ${expiresInDays} days, shown now and never again:`,
+    '',
     ...made.map(({ invitation, token }) => `${escapeUnseen(invitation.email)}  ${linkOf(token)}`),
     ...refused.map(({ email, error }) => `${escapeUnseen(email)}  not invited: ${error.message}`),
   ].join('\n')

@@ -5,19 +5,11 @@
  *   <folder of the option>/<model id, hashed>/<shape>/manifest.json, <content, hashed>.kv
  */
 import { createHash } from 'node:crypto'
-import {
-  chmodSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  rmSync,
-  statSync,
-  unlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { chmodSync, lstatSync, readdirSync, rmSync, statSync, unlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { removeLeftovers, writeWhole } from '../../../checkpoints/cache/whole-file.ts'
 import { StartError } from '../../../core/errors.ts'
+import { makeFolder } from '../../../core/make-folder.ts'
 import { systemCallCode } from '../../../core/system-error.ts'
 import type { StoredPrefix } from '../../../protocol/model-runner.ts'
 import { type CopyHead, readCopyHead, readCopyState, writeCopyFile } from './copy-file.ts'
@@ -54,7 +46,7 @@ export class CopyFolder {
     const ofModel = path.join(root, hashOf(manifest.modelId))
     const folder = path.join(ofModel, shape)
     try {
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
+      makeFolder(folder, 0o700)
       for (const one of [ofModel, folder]) closeToOthers(one)
       writeFileSync(path.join(folder, MANIFEST), text, { mode: 0o600 })
       removeOldShapes(ofModel, shape)

@@ -82,6 +82,22 @@ describe('budgets in the shared state', () => {
     expect(await admit([['day', 10]])).toMatchObject({ outcome: 'admitted', spentTokens: [7] })
   })
 
+  it('keeps what is spent while a reading takes longer than a counter is known', async () => {
+    const { clock, limits, admit } = await setUp()
+    await admit([['day', 10]])
+    limits.spend(['day'], 3)
+    clock.advance(SPENT_KNOWN_MS)
+    expect(await admit([['day', 10]])).toMatchObject({ outcome: 'budgets-unknown' })
+    limits.spend(['day'], 2)
+    await limits.restoreSpent([{ counterId: 'day', tokens: 4 }])
+
+    expect(await admit([['day', 9]])).toMatchObject({ outcome: 'budget-exceeded', spentTokens: [9] })
+    clock.advance(SPENT_KNOWN_MS)
+    await admit([['day', 10]])
+    await limits.restoreSpent([{ counterId: 'day', tokens: 4 }])
+    expect(await admit([['day', 10]])).toMatchObject({ outcome: 'admitted', spentTokens: [4] })
+  })
+
   it('asks again for a counter after its time, with what is spent from then on', async () => {
     const { clock, limits, admit } = await setUp()
     await limits.restoreSpent([{ counterId: 'day', tokens: 4 }])

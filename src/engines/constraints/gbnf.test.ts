@@ -12,6 +12,10 @@ describe('a grammar of llama.cpp', () => {
     ['root ::= "a.b" . c.d # a . comment\nc.d ::= [.x]', ['a.b\n.', 'a.béx'], ['a.b.', 'axb?.', 'a.b?y']],
     ['root ::= [а-яё]+ [^"]', ['приветx'], ['hello', 'привет"']],
     [String.raw`root ::= [\u00e9-\u00eb\x41\n]`, ['é', 'ë', 'A', '\n'], ['ì', 'B']],
+    [String.raw`root ::= [а-яb]+ "-"`, ['аb-'], ['а--']],
+    [String.raw`root ::= [а\-я]`, ['а', 'я', '-'], ['б']],
+    [String.raw`root ::= [\^a-c]* "."`, ['^ab.', '.'], ['_.', 'd.']],
+    ['root ::= "a" . # no [^é] here, nor an "end', ['ab'], ['a']],
     ['root ::= ("yes" | "no") ("!")? [0-9]{2,3}\n', ['yes12', 'no!123'], ['yes1', 'maybe12']],
   ])('%s', async (source, valid, invalid) => {
     const grammar = await Grammar.fromEBNF(await separateAlternatives(xgrammar, fromGbnf(source)))

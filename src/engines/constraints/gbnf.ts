@@ -8,7 +8,8 @@ import { SchemaError } from './schema/schema-error.ts'
 
 /** Strings, classes, comments and names, which may hold dots of their own; or a dot. */
 const PARTS = /"(?:\\.|[^"\\\n])*"|\[(?:\\.|[^\]\\\n])*\]|#[^\n]*|[A-Za-z_-][\w.-]*|\./g
-const BEYOND_ASCII = /[^\0-\x7f]|\\[uUx]/
+/** Beyond ASCII, or what XGrammar would print otherwise than it reads it. */
+const REWRITTEN = /[^\0-\x7f]|\\[uUx^]/
 const MEMBER = /\\x([0-9a-fA-F]{2})|\\u([0-9a-fA-F]{4})|\\U([0-9a-fA-F]{8})|\\?([^])/uy
 const CONTROLS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
 
@@ -16,7 +17,7 @@ const CONTROLS: Readonly<Record<string, string>> = { n: '\n', r: '\r', t: '\t' }
 export function fromGbnf(grammar: string): string {
   return grammar.replaceAll(PARTS, (part) => {
     if (part === '.') return '[^]'
-    return part.startsWith('[') && BEYOND_ASCII.test(part) ? rewriteClass(part) : part
+    return part.startsWith('[') && REWRITTEN.test(part) ? rewriteClass(part) : part
   })
 }
 

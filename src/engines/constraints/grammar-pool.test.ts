@@ -262,6 +262,32 @@ describe('a compilation', () => {
     expect(doneBefore).toBeLessThan(9)
   })
 
+  it('takes no turn of an account whose texts were dropped', async () => {
+    const own = await openPool({ maxBatchSize: 1 })
+    // Its thread matches it, so that the other one compiles all that follows, one after the other.
+    await start(own, YES_NO)
+    const first = own.prepare(costly(0), 1, 'x').compiled
+    const done: string[] = []
+    const prepare = (accountId: string, choice: string) => {
+      const prepared = own.prepare({ kind: 'choice', choices: [choice] }, 1, accountId)
+      return { ...prepared, compiled: prepared.compiled.then(() => done.push(choice)) }
+    }
+    const dropped = prepare('a', 'shared')
+    const others = [prepare('b', 'own'), prepare('c', 'shared')]
+    for (const matcherId of dropped.matcherIds) own.drop(matcherId)
+    await Promise.all([first, ...others.map(({ compiled }) => compiled)])
+    expect(done[0]).toBe('own')
+  })
+
+  it('is kept for the next text when none uses it', async () => {
+    const own = await openPool()
+    const { matcherId } = await start(own, YES_NO)
+    own.drop(matcherId)
+    await own.prepare({ kind: 'choice', choices: ['x'] }, 1, 'a').compiled
+    const [nextId = -1] = own.prepare(YES_NO, 1, 'a').matcherIds
+    expect(own.isReady(nextId)).toBe(true)
+  })
+
   it('is done once for many', async () => {
     const own = await openPool()
     await start(own, YES_NO)

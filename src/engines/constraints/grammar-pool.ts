@@ -45,6 +45,8 @@ interface Entry {
   readonly compiled: ReturnType<typeof withResolvers<void>>
   /** The account of each text that waits or runs with it. */
   readonly accountIds: Map<number, string>
+  /** Where it waits to be compiled: a place for each account that waits for it. */
+  readonly places: Map<string, Place>
   /** The account in whose turn it was compiled; empty before. */
   turnOf: string
   /** Holds the compiled grammar; null before. */
@@ -53,6 +55,11 @@ interface Entry {
   hasFailedOnce: boolean
   /** Whether its texts cannot go on. */
   isLost: boolean
+}
+
+/** In the line of one account, which it leaves with the last of the account's texts. */
+interface Place {
+  readonly entry: Entry
 }
 
 export class GrammarPool implements ConstraintCompiler {
@@ -64,7 +71,7 @@ export class GrammarPool implements ConstraintCompiler {
   /** Texts that had begun in a thread that is gone: what came of them cannot be matched again from its middle. */
   readonly #lost = new Set<number>()
   /** What has not been compiled, in lines of accounts. */
-  readonly #waiting = new FairLines<Entry>()
+  readonly #waiting = new FairLines<Place>()
   readonly #idleTimers = new Map<GrammarThread, NodeJS.Timeout>()
   #nextId = 0
 
@@ -76,7 +83,7 @@ export class GrammarPool implements ConstraintCompiler {
     const key = JSON.stringify(constraint)
     const known = this.#entries.get(key)
     const entry = known ?? createEntry(key, constraint)
-    if (known === undefined || this.#waiting.has(known)) this.#waiting.add(accountId, entry)
+    if (known === undefined || known.places.size > 0) this.#enter(entry, accountId)
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     const matcherIds = Array.from({ length: count }, () => this.#nextId++)
@@ -115,9 +122,12 @@ export class GrammarPool implements ConstraintCompiler {
     if (entry === undefined) return
     this.#matchers.delete(matcherId)
     this.#lost.delete(matcherId)
+    const accountId = entry.accountIds.get(matcherId) ?? ''
     entry.accountIds.delete(matcherId)
     entry.thread?.close(matcherId)
-    if (entry.accountIds.size === 0 && this.#waiting.remove(entry)) this.#entries.delete(entry.key)
+    const isLastOfAccount = ![...entry.accountIds.values()].includes(accountId)
+    if (isLastOfAccount && this.#leave(entry, accountId) && entry.places.size === 0)
+      this.#entries.delete(entry.key)
     this.#compileNext()
   }
 
@@ -126,13 +136,29 @@ export class GrammarPool implements ConstraintCompiler {
     for (const thread of this.#threads) thread.terminate()
   }
 
+  #enter(entry: Entry, accountId: string): void {
+    if (entry.places.has(accountId)) return
+    const place = { entry }
+    entry.places.set(accountId, place)
+    this.#waiting.add(accountId, place)
+  }
+
+  /** Returns whether it was there. */
+  #leave(entry: Entry, accountId: string): boolean {
+    const place = entry.places.get(accountId)
+    if (place === undefined) return false
+    this.#waiting.remove(place)
+    return entry.places.delete(accountId)
+  }
+
   #compileNext(): void {
     while (!this.#waiting.isEmpty) {
       const busyAccountIds = this.#busyAccountIds()
       if (busyAccountIds.length >= MAX_COMPILING) return
       const thread = this.#freeThread()
       if (thread === null) return
-      const [entry, accountId] = this.#waiting.take(busyAccountIds)
+      const [{ entry }, accountId] = this.#waiting.take(busyAccountIds)
+      for (const each of entry.places.keys()) this.#leave(entry, each)
       entry.turnOf = accountId
       this.#compile(entry, thread)
     }
@@ -234,7 +260,7 @@ export class GrammarPool implements ConstraintCompiler {
   #compileAgain(entry: Entry): void {
     const waiting = [...entry.accountIds].filter(([matcherId]) => !this.#lost.has(matcherId))
     if (waiting.length === 0) this.#entries.delete(entry.key)
-    for (const [, accountId] of waiting) this.#waiting.add(accountId, entry)
+    for (const [, accountId] of waiting) this.#enter(entry, accountId)
   }
 
   #closeWhenIdle(thread: GrammarThread): void {
@@ -261,6 +287,7 @@ function createEntry(key: string, constraint: Constraint): Entry {
   return {
     ...{ key, constraint, compiled },
     accountIds: new Map(),
+    places: new Map(),
     turnOf: '',
     thread: null,
     hasFailedOnce: false,

@@ -16,6 +16,8 @@ import { secondsUntil, SlidingWindows } from './sliding-windows.ts'
 interface OpenAttempts {
   count: number
   readonly waiting: (() => void)[]
+  /** Waiters that have been woken and not asked again: a place is kept for each, as one that comes meanwhile would take it. */
+  wokenCount: number
 }
 
 export class MemoryAttemptLimits implements AttemptLimits {
@@ -47,10 +49,11 @@ export class MemoryAttemptLimits implements AttemptLimits {
       const full = limits.find((limit) => this.#isFull(limit, nowMs))
       if (full === undefined) return { outcome: 'begun', attemptId: this.#open(limits) }
       if (wokenId !== null && wokenId !== full.id) this.#wakeOne(wokenId)
-      const { waiting } = this.#openAttempts(full.id)
-      if (waiting.length >= maxWaiting) return { outcome: 'queue-full' }
+      const open = this.#openAttempts(full.id)
+      if (open.waiting.length >= maxWaiting) return { outcome: 'queue-full' }
       // Open attempts fill it, and the end of each wakes one waiter.
-      await new Promise<void>((resolve) => void waiting.push(resolve))
+      await new Promise<void>((resolve) => void open.waiting.push(resolve))
+      open.wokenCount--
       wokenId = full.id
     }
   }
@@ -67,8 +70,8 @@ export class MemoryAttemptLimits implements AttemptLimits {
   }
 
   #isFull({ id, maxPerMinute }: AttemptLimit, nowMs: number): boolean {
-    const openCount = this.#openByLimit.get(id)?.count ?? 0
-    return (this.#counted.find(id, nowMs)?.used(nowMs) ?? 0) + openCount >= maxPerMinute
+    const { count = 0, wokenCount = 0 } = this.#openByLimit.get(id) ?? {}
+    return (this.#counted.find(id, nowMs)?.used(nowMs) ?? 0) + count + wokenCount >= maxPerMinute
   }
 
   /** Null when none is used up. Opens no window: an address over its limit could fill the memory with e-mails. */
@@ -94,15 +97,22 @@ export class MemoryAttemptLimits implements AttemptLimits {
     if (open === undefined) return
     open.count--
     this.#wakeOne(id)
-    if (open.count === 0 && open.waiting.length === 0) this.#openByLimit.delete(id)
   }
 
+  /** Where none waits, a limit under which nothing is open is forgotten. */
   #wakeOne(id: string): void {
-    this.#openByLimit.get(id)?.waiting.shift()?.()
+    const open = this.#openByLimit.get(id)
+    const wake = open?.waiting.shift()
+    if (open === undefined || wake === undefined) {
+      if (open?.count === 0 && open.wokenCount === 0) this.#openByLimit.delete(id)
+      return
+    }
+    open.wokenCount++
+    wake()
   }
 
   #openAttempts(id: string): OpenAttempts {
-    const open = this.#openByLimit.get(id) ?? { count: 0, waiting: [] }
+    const open = this.#openByLimit.get(id) ?? { count: 0, waiting: [], wokenCount: 0 }
     this.#openByLimit.set(id, open)
     return open
   }

@@ -60,8 +60,13 @@ export class BudgetCounters {
 
   #isUnknown(counterId: string, nowMs: number): boolean {
     const counter = this.#counters.get(counterId)
-    if (counter !== undefined && nowMs < counter.untilMs) return counter.restoredTokens === null
     const untilMs = nowMs + SPENT_KNOWN_MS
+    if (counter?.restoredTokens === null) {
+      // Goes on counting, as what is spent during a long reading is not in it.
+      counter.untilMs = untilMs
+      return true
+    }
+    if (counter !== undefined && nowMs < counter.untilMs) return false
     const lastTokens = counter === undefined ? 0 : countOf(counter)
     this.#counters.set(counterId, { restoredTokens: null, addedTokens: 0, lastTokens, untilMs })
     return true

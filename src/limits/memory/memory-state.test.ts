@@ -112,6 +112,24 @@ describe('attempts in memory', () => {
     expect((await Promise.all(waiting)).map(({ outcome }) => outcome)).toEqual(['refused', 'refused'])
   })
 
+  it('that come in the moment in which one ends go behind those that wait', async () => {
+    const { attempts } = setUp()
+    const order: string[] = []
+    const begin = async (name: string) => {
+      const decision = await attempts.begin({ limits: [limitOf('a')], maxWaiting: 1 })
+      order.push(`${name} ${decision.outcome}`)
+      return () => void (decision.outcome === 'begun' && attempts.end(decision.attemptId, 'passed'))
+    }
+    const endFirst = await begin('first')
+    const waiting = begin('waiting')
+    endFirst()
+    const [newcomer, tooMany] = [begin('newcomer'), begin('one too many')]
+    for (const begun of [waiting, newcomer, tooMany]) void begun.then((end) => setImmediate(end))
+
+    await Promise.all([waiting, newcomer, tooMany])
+    expect(order).toEqual(['first begun', 'one too many queue-full', 'waiting begun', 'newcomer begun'])
+  })
+
   it('end once, however often that is told', async () => {
     const attempts = new MemoryAttemptLimits(new VirtualClock())
     const begin = () => attempts.begin({ limits: [limitOf('a', 2)], maxWaiting: 0 })

@@ -26,10 +26,15 @@ end
 
 -- Null where it must be restored first.
 local function spent(key)
-  local restored, added, ends, last = unpack(redis.call('HMGET', key, 'restored', 'added', 'until', 'last'))
-  if ends and now < tonumber(ends) then return restored and tonumber(restored) + tonumber(added) end
+  local restored, added, ends = unpack(redis.call('HMGET', key, 'restored', 'added', 'until'))
+  if ends and not restored then
+    -- Goes on counting, as what is spent during a long reading is not in it.
+    set_spent(key)
+    return nil
+  end
+  if ends and now < tonumber(ends) then return tonumber(restored) + tonumber(added) end
   redis.call('DEL', key)
-  set_spent(key, 'added', 0, 'last', string.format('%.0f', tonumber(restored or last or 0) + tonumber(added or 0)))
+  set_spent(key, 'added', 0, 'last', string.format('%.0f', tonumber(restored or 0) + tonumber(added or 0)))
   return nil
 end
 `

@@ -20,12 +20,21 @@ function haveNoCommonType({ type: a }: Schema, { type: b }: Schema): boolean {
 
 function haveNoCommonConstant(a: Schema, b: Schema): boolean {
   const [one, other] = [constantsOf(a), constantsOf(b)]
-  return one !== null && other !== null && one.every((value) => !other.includes(value))
+  return one !== null && other !== null && ![...one].some((text) => other.has(text))
 }
 
-function constantsOf({ const: only, enum: several }: Schema): readonly string[] | null {
-  if (only !== undefined) return [JSON.stringify(only)]
-  return Array.isArray(several) ? several.map((value) => JSON.stringify(value)) : null
+function constantsOf({ const: only, enum: several }: Schema): ReadonlySet<string> | null {
+  if (only !== undefined) return new Set([textOf(only)])
+  return Array.isArray(several) ? new Set(several.map(textOf)) : null
+}
+
+/** The same for equal values, in whatever order their keys stand. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_, part: unknown) =>
+    isSchemaObject(part)
+      ? Object.fromEntries(Object.entries(part).toSorted(([x], [y]) => (x < y ? -1 : 1)))
+      : part,
+  )
 }
 
 /** Whether both require a property whose values exclude each other. */

@@ -287,9 +287,13 @@ class SchemaConverter {
       if (multiples !== null) return multiples
     }
     if (least === null && most === null) return this.#json(type)
-    const grammar = (type === 'integer' ? integerGrammar : numberGrammar)({ least, most })
-    if (grammar === null) throw new NoValueError(path, 'no number lies between its bounds')
-    return this.#rule(grammar)
+    const grammarOf = type === 'integer' ? integerGrammar : numberGrammar
+    const write = (): string => {
+      const grammar = grammarOf({ least, most }, this.#writer.add)
+      if (grammar === null) throw new NoValueError(path, 'no number lies between its bounds')
+      return grammar
+    }
+    return this.#shared(`${type} ${JSON.stringify([least, most])}`, { path, write })
   }
 
   /** Null where they cannot be kept to, and need not be. @throws SchemaError in a strict schema, and where there are none */
@@ -350,7 +354,9 @@ class SchemaConverter {
     if (!Array.isArray(required)) throw new SchemaError(`${path}/required`, 'it must be an array')
     const named = Object.keys(properties)
     const unnamed = required.map(String).filter((name) => !Object.hasOwn(properties, name))
-    const given = othersOf(schema)
+    // A schema that is not strict may evaluate properties by keywords that are not kept to.
+    const isClosed = schema['unevaluatedProperties'] === false && this.#options.isStrict
+    const given = othersOf(schema) ?? (isClosed ? false : undefined)
     const others = given ?? named.length === 0
     if (given === false && unnamed.length > 0) {
       throw new NoValueError(`${path}/required`, `${JSON.stringify(unnamed[0])} is not among the properties`)

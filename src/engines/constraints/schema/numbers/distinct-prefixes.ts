@@ -17,6 +17,8 @@ export interface Spelling {
 }
 
 const SYMBOLS = ['-', '.', '0', '1', '2', '3', '4', '5', '6', '7', '8', '9']
+/** Characters of its body: what is shorter costs more as a rule than in each of its places. */
+const SHORTEST_RULE = 60
 const DIGIT: Character = { low: '0', high: '9' }
 
 /** A spelling of which so many characters have been read. */
@@ -25,10 +27,23 @@ interface Place {
   readonly read: number
 }
 
-/** @param spellings at least one, none of them empty */
-export function writeDistinct(spellings: readonly Spelling[]): string {
+/** Gives the name of a rule with this body. */
+export type NameRule = (body: string) => string
+
+/**
+ * @param spellings at least one, none of them empty
+ * @param nameRule for what follows in several places, which would take seconds to compile in each of them; written out without it
+ */
+export function writeDistinct(spellings: readonly Spelling[], nameRule?: NameRule): string {
   const ids = new Map(spellings.map((spelling, id) => [spelling, id]))
   const written = new Map<string, string>()
+  const names = new Map<string, string>()
+  const nameOf = (body: string): string => {
+    if (nameRule === undefined || body.length < SHORTEST_RULE) return body
+    const name = names.get(body) ?? nameRule(body)
+    names.set(body, name)
+    return name
+  }
   const keyOf = (places: readonly Place[]) =>
     places.map(({ spelling, read }) => `${ids.get(spelling)}:${read}`).join()
   const write = (places: readonly Place[]): string => {
@@ -39,7 +54,7 @@ export function writeDistinct(spellings: readonly Spelling[]): string {
       const rest = write(next)
       return rest === '' ? characterClass(symbols) : `${characterClass(symbols)} ${rest}`
     })
-    const text = isEnd(places) ? optional(alternatives) : `(${alternatives.join(' | ')})`
+    const text = nameOf(isEnd(places) ? optional(alternatives) : `(${alternatives.join(' | ')})`)
     written.set(key, text)
     return text
   }

@@ -2,7 +2,7 @@
  * Numbers between bounds as grammars, digit by digit. Numbers without bounds have rules of their own.
  * Invariant: of alternatives at one place no two begin alike (`distinct-prefixes.ts`).
  */
-import { type Character, type Spelling, writeDistinct } from './distinct-prefixes.ts'
+import { type Character, type NameRule, type Spelling, writeDistinct } from './distinct-prefixes.ts'
 
 export interface NumberBounds {
   /** Null is no bound. */
@@ -23,17 +23,20 @@ const FINER_DIGITS = 2
 const MORE_DIGITS = 12
 
 /** An integer within the bounds; null where there is none. */
-export function integerGrammar(bounds: NumberBounds): string | null {
-  return joinAlternatives(signedAlternatives(scaledBounds(bounds, 0), { digits: 0, hasMore: false }))
+export function integerGrammar(bounds: NumberBounds, nameRule: NameRule): string | null {
+  return joinAlternatives(
+    signedAlternatives(scaledBounds(bounds, 0), { digits: 0, hasMore: false }),
+    nameRule,
+  )
 }
 
 /** A decimal number without exponent; null where there is none. */
-export function numberGrammar(bounds: NumberBounds): string | null {
+export function numberGrammar(bounds: NumberBounds, nameRule: NameRule): string | null {
   const decimals = Math.max(decimalsOf(bounds.least), decimalsOf(bounds.most), 1) + FINER_DIGITS
   const alternatives = Array.from({ length: decimals + 1 }, (_, digits) =>
     signedAlternatives(scaledBounds(bounds, digits), { digits, hasMore: digits === decimals }),
   )
-  return joinAlternatives(alternatives.flat())
+  return joinAlternatives(alternatives.flat(), nameRule)
 }
 
 interface Form {
@@ -43,8 +46,8 @@ interface Form {
   readonly hasMore: boolean
 }
 
-function joinAlternatives(alternatives: readonly Spelling[]): string | null {
-  return alternatives.length === 0 ? null : writeDistinct(alternatives)
+function joinAlternatives(alternatives: readonly Spelling[], nameRule: NameRule): string | null {
+  return alternatives.length === 0 ? null : writeDistinct(alternatives, nameRule)
 }
 
 /** The bounds times ten to the power of `digits`, as whole numbers that lie inside. */

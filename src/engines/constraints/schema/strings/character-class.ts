@@ -10,6 +10,8 @@ const BEYOND: Ranges = [[0x80, 0x10ffff]]
 /** What `.` and `\S` leave out beyond ASCII, and may not. */
 const TOLERATED = union(SPACES, LINE_ENDS)
 const MAX_LITERALS = 1024
+const CARET: Ranges = [[0x5e, 0x5e]]
+const NUL = inClass(0)
 
 /** Null where it cannot be written: too many characters beyond ASCII, but not all. */
 export function characterSet(ranges: Ranges): string | null {
@@ -20,8 +22,18 @@ export function characterSet(ranges: Ranges): string | null {
   const count = beyond.reduce((sum, [first, last]) => sum + last - first + 1, 0)
   if (count > MAX_LITERALS) return null
   const literals = codesOf(beyond).map((code) => literal(String.fromCodePoint(code)))
-  const alternatives = ascii.length > 0 ? [`[${members(ascii)}]`, ...literals] : literals
+  const alternatives = ascii.length > 0 ? [asciiClass(ascii), ...literals] : literals
   return alternatives.length === 1 ? alternatives.join('') : `(${alternatives.join(' | ')})`
+}
+
+/**
+ * XGrammar prints a class without escaping a `^` in front, and would read a negated one then; and a NUL by itself as a text, which it
+ * reads as empty.
+ */
+function asciiClass(ranges: Ranges): string {
+  const others = members(difference(ranges, CARET))
+  if (others === '') return literal('^')
+  return `[${others === NUL ? NUL : ''}${others}${members(intersection(ranges, CARET))}]`
 }
 
 function members(ranges: Ranges): string {

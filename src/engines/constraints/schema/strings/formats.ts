@@ -3,7 +3,8 @@ const OCTET = '(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9]?[0-9])'
 const DATE =
   '[0-9]{4}-((0[13578]|1[02])-(0[1-9]|[12][0-9]|3[01])|(0[469]|11)-(0[1-9]|[12][0-9]|30)|02-(0[1-9]|1[0-9]|2[0-8]))'
 const TIME = '([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])'
-const LABEL = '[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?'
+/** One less than it may have, so that four of them are a name, which has 253 characters at most. */
+const LABEL = '[A-Za-z0-9]([A-Za-z0-9-]{0,60}[A-Za-z0-9])?'
 const HEX16 = '[0-9a-fA-F]{1,4}'
 
 const MAILBOX = '[A-Za-z0-9_+-]{1,20}(\\.[A-Za-z0-9_+-]{1,20}){0,2}'
@@ -32,15 +33,15 @@ const FORMATS: ReadonlyMap<unknown, readonly [Format, ...Format[]]> = new Map([
   [
     'email',
     [
-      { pattern: `${MAILBOX}@${LABEL}(\\.${LABEL}){1,3}`, lengths: [5, 318] },
-      { pattern: `${MAILBOX}@${LABEL}(\\.${LABEL}){1,2}`, lengths: [5, 254] },
+      { pattern: `${MAILBOX}@${LABEL}(\\.${LABEL}){1,3}`, lengths: [5, 314] },
+      { pattern: `${MAILBOX}@${LABEL}(\\.${LABEL}){1,2}`, lengths: [5, 251] },
     ],
   ],
   [
     'hostname',
     [
-      { pattern: `${LABEL}(\\.${LABEL}){0,3}`, lengths: [1, 255] },
-      { pattern: `${LABEL}(\\.${LABEL}){0,2}`, lengths: [1, 191] },
+      { pattern: `${LABEL}(\\.${LABEL}){0,3}`, lengths: [1, 251] },
+      { pattern: `${LABEL}(\\.${LABEL}){0,2}`, lengths: [1, 188] },
     ],
   ],
   ['ipv4', [{ pattern: `${OCTET}(\\.${OCTET}){3}`, lengths: [7, 15] }]],
@@ -54,7 +55,7 @@ const FORMATS: ReadonlyMap<unknown, readonly [Format, ...Format[]]> = new Map([
       },
       {
         pattern: `${ORIGIN}(/[A-Za-z0-9._~-]{1,32}){0,8}/?(\\?[A-Za-z0-9=&._~-]{0,128})?`,
-        lengths: [6, 668],
+        lengths: [6, 664],
       },
     ],
   ],

@@ -27,6 +27,10 @@ const TEXTS = [
   ']',
   'a{1}',
   'A',
+  '^',
+  '_',
+  'a^',
+  '\0',
 ]
 
 describe('a grammar of a regular expression', () => {
@@ -47,6 +51,7 @@ describe('a grammar of a regular expression', () => {
     'a\\.b',
     '^a$',
     '^(a|ab)$',
+    'a$|b',
     '[\\]"]',
     '\\u0061',
     '\\x62',
@@ -58,6 +63,15 @@ describe('a grammar of a regular expression', () => {
     'a??',
     '[é-ë]',
     '{',
+    '\\^*',
+    '[\\^-`]*',
+    '[a-z^]*',
+    '[^^]',
+    '\\0',
+    '[\\0-\\x1f]',
+    '\\ud83d\\ude00',
+    'a?[\\uD83D\\uDE00-]',
+    '[^\\ud800-\\udfff]',
   ])('%s allows what it matches', async (pattern) => {
     const grammar = await Grammar.fromEBNF(
       await separateAlternatives(xgrammar, `root ::= ${regexToGrammar(pattern)}`),
@@ -116,6 +130,7 @@ describe('a grammar of a regular expression', () => {
     'a{2,1}',
     '\\',
     '\\u00',
+    '\\ud83d',
   ])('refuses %s', (pattern) => {
     expect(() => regexToGrammar(pattern)).toThrow(
       /^the regular expression cannot be used: .+ \(position \d+\)$/,

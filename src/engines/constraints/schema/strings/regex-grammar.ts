@@ -22,6 +22,8 @@ import { SchemaError } from '../schema-error.ts'
 
 const MAX_DEPTH = 100
 const QUANTIFIER = /\{(\d+)(,(\d*))?\}/y
+/** The escapes of one character beyond 16 bits. */
+const SURROGATES = /(d[89ab][\da-f]{2})\\u(d[c-f][\da-f]{2})/iy
 const CLASSES: Readonly<Record<string, Ranges>> = {
   d: DIGITS,
   D: complement(DIGITS),
@@ -179,7 +181,7 @@ class RegexParser {
     if (set !== undefined) return set
     if (isInClass && character === 'b') return single(0x08)
     if (character === 'x') return single(this.#hex(2))
-    if (character === 'u') return single(this.#takes('{') ? this.#braced() : this.#hex(4))
+    if (character === 'u') return single(this.#takes('{') ? this.#braced() : this.#utf16())
     const control = CONTROLS[character]
     if (control !== undefined) return single(control)
     if (/[A-Za-z1-9]/.test(character)) throw this.#error(`\\${character} is not supported`)
@@ -190,6 +192,15 @@ class RegexParser {
     const text = this.#pattern.slice(this.#at, this.#at + digits)
     this.#at += digits
     return this.#code(text, digits)
+  }
+
+  #utf16(): number {
+    SURROGATES.lastIndex = this.#at
+    const pair = SURROGATES.exec(this.#pattern)
+    if (pair === null) return this.#hex(4)
+    this.#at = SURROGATES.lastIndex
+    const units = pair.slice(1).map((unit) => Number.parseInt(unit, 16))
+    return String.fromCharCode(...units).codePointAt(0) as number
   }
 
   #braced(): number {
@@ -206,7 +217,8 @@ class RegexParser {
   }
 
   /** One character of the set. */
-  #emit(ranges: Ranges): string {
+  #emit(codes: Ranges): string {
+    const ranges = union(codes)
     if (ranges.length === 0) throw this.#error('a class allows no character')
     if (!this.#isInJson) return this.#characterSet(ranges)
     const plain = difference(ranges, ESCAPED)

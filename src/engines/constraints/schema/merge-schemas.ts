@@ -26,7 +26,8 @@ const MERGED: Readonly<Record<string, MergeValues>> = {
   oneOf: pairsOf,
   patternProperties: (a, b) => bothPatterns(a, b),
   additionalProperties: (a, b) => (a === false || b === false ? false : bothOf(a, b)),
-  allOf: (a, b) => [...listOf(a), ...listOf(b)],
+  // Each once: one that refers to itself would double them each time.
+  allOf: (a, b) => [...new Set([...listOf(a), ...listOf(b)])],
   ...Object.fromEntries(
     ['minimum', 'exclusiveMinimum', 'minLength', 'minItems'].map((key) => [key, largest]),
   ),

@@ -333,7 +333,12 @@ const WRITTEN_BY_LIBRARIES: Readonly<Record<string, Case>> = {
     invalid: ['1.5', '"x"'],
   },
   'the most of two least numbers of items': {
-    schema: { allOf: [{ type: 'array', minItems: 1, maxItems: 9 }, { minItems: 2, maxItems: 3 }] },
+    schema: {
+      allOf: [
+        { type: 'array', minItems: 1, maxItems: 9 },
+        { minItems: 2, maxItems: 3 },
+      ],
+    },
     valid: ['[1,2]', '[1,2,3]'],
     invalid: ['[1]', '[1,2,3,4]'],
   },
@@ -679,6 +684,10 @@ describe('a schema that cannot be kept to', () => {
   it.each([
     ['refers to itself', { $ref: '#/a', a: { $ref: '#/b' }, b: { $ref: '#/a' } }],
     ['refers to itself among others', { allOf: [{ $ref: '#' }, { type: 'object' }] }],
+    [
+      'refers to itself more than once among others',
+      { allOf: [{ $ref: '#' }, { $ref: '#', allOf: [{ type: 'null' }] }] },
+    ],
     ['refers to itself as its only option', { anyOf: [{ $ref: '#' }, false] }],
     [
       'is too deep',

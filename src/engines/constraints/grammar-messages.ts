@@ -5,6 +5,8 @@ import type { GrammarVocabulary } from './token-texts.ts'
 /** The `workerData` of a grammar thread. */
 export interface GrammarThreadData {
   readonly vocabulary: GrammarVocabulary
+  /** What compiled grammars may add to the memory of the vocabulary. */
+  readonly maxGrammarBytes: number
   /** Waited on by the thread; see `ring`. */
   readonly bell: Int32Array
 }

@@ -45,7 +45,7 @@ let pool: Pools.GrammarPool | null = null
 
 afterEach(() => pool?.close())
 
-async function openPool(options: { maxBatchSize?: number; compileMs?: number } = {}) {
+async function openPool(options: Partial<Pools.GrammarPoolOptions> = {}) {
   const { GrammarPool } = (await import(BUILT)) as typeof Pools
   pool = new GrammarPool({ vocabulary, maxBatchSize: 2, ...options })
   return pool
@@ -211,7 +211,7 @@ describe('a compilation', () => {
   })
 
   it('that takes too much memory is given up', async () => {
-    const own = await openPool()
+    const own = await openPool({ maxGrammarBytes: 32 * 1024 * 1024 })
     const constraint: Constraint = { kind: 'regex', pattern: '((a{1,1000}){1,1000}){1,1000}' }
     await expect(own.prepare(constraint, 1, 'a').compiled).rejects.toMatchObject({
       code: 'constraint_too_costly',

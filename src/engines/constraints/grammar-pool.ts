@@ -26,6 +26,7 @@ const COMPILE_MS = 10_000
 /** Grammars that no text uses and that are kept for the next one, in each thread. */
 const MAX_IDLE_GRAMMARS = 32
 const IDLE_THREAD_MS = 5 * 60_000
+const MAX_GRAMMAR_BYTES = 256 * 1024 * 1024
 
 /** For messages, until the field that asked for it takes its place. */
 const FIELD = 'The constraint'
@@ -36,6 +37,8 @@ export interface GrammarPoolOptions {
   readonly maxBatchSize: number
   /** @default ten seconds */
   readonly compileMs?: number
+  /** What compiled grammars may add to the memory of a thread. @default 256 MiB */
+  readonly maxGrammarBytes?: number
 }
 
 interface Entry {
@@ -185,6 +188,7 @@ export class GrammarPool implements ConstraintCompiler {
   #openThread(): GrammarThread {
     const thread: GrammarThread = new GrammarThread({
       vocabulary: this.#options.vocabulary,
+      maxGrammarBytes: this.#options.maxGrammarBytes ?? MAX_GRAMMAR_BYTES,
       onCompiled: (key) => this.#settle(thread, key, null),
       onRefused: (key, { message, field }) => {
         const params = { field: field ?? FIELD, message, ...(field !== null && { part: field }) }

@@ -28,6 +28,7 @@ interface Compilation {
 
 export interface GrammarThreadOptions {
   readonly vocabulary: GrammarVocabulary
+  readonly maxGrammarBytes: number
   readonly onCompiled: (key: string) => void
   readonly onRefused: (key: string, refusal: ConstraintProblem) => void
   /** The thread is gone, and what it compiled and matched with it. @param matcherIds of the texts that have begun */
@@ -51,12 +52,12 @@ export class GrammarThread {
   #isEnded = false
 
   constructor(options: GrammarThreadOptions) {
-    const { vocabulary } = options
+    const { vocabulary, maxGrammarBytes } = options
     this.#options = options
     this.#channel = new WorkerChannel({
       entry: workerEntry(import.meta.url, 'grammar-worker'),
       name: 'The thread that compiles grammars',
-      workerData: { vocabulary, bell: this.#bell } satisfies GrammarThreadData,
+      workerData: { vocabulary, maxGrammarBytes, bell: this.#bell } satisfies GrammarThreadData,
       keepsAlive: false,
       onMessage: (answer) => this.#receive(answer),
       onEnd: () => this.#end(),

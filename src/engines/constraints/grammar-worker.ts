@@ -25,8 +25,6 @@ import { byteLevelTexts } from './token-texts.ts'
 import { ValidUtf8 } from './valid-utf8.ts'
 import { boundMemory, captureErrors, loadXGrammar, type XGrammar } from './xgrammar.ts'
 
-/** What compiled grammars may add to the memory of the vocabulary. */
-const MAX_GRAMMAR_BYTES = 256 * 1024 * 1024
 const NONE_SHOWN: readonly string[] = []
 /** So that the threads that compute a step, which wait for each other, do not wait for this one. */
 const PRIORITY = 10
@@ -39,7 +37,7 @@ interface OpenMatcher {
   readonly writer: MaskWriter
 }
 
-const { vocabulary, bell } = workerData as GrammarThreadData
+const { vocabulary, maxGrammarBytes, bell } = workerData as GrammarThreadData
 const port = parentPort ?? missingPort()
 const errors = captureErrors()
 const memory = boundMemory()
@@ -51,7 +49,7 @@ const compiled = new Map<string, CompiledGrammar>()
 const matchers = new Map<number, OpenMatcher>()
 const validUtf8 = new ValidUtf8(vocabulary)
 
-memory.limit = MAX_GRAMMAR_BYTES
+memory.limit = maxGrammarBytes
 await compilerFor(NONE_SHOWN)
 answerBell(bell, ownThreadId())
 try {

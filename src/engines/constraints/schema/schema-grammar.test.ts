@@ -342,6 +342,36 @@ const WRITTEN_BY_LIBRARIES: Readonly<Record<string, Case>> = {
     valid: ['[1,2]', '[1,2,3]'],
     invalid: ['[1]', '[1,2,3,4]'],
   },
+  'further properties beside a required one': {
+    schema: { additionalProperties: { type: 'integer' }, properties: { a: true }, required: ['a'] },
+    valid: ['{"a":"x"}', '{"a":1,"b":2}'],
+    invalid: ['{"b":2}', '{}'],
+  },
+  'a required property that is one of the further ones': {
+    schema: { additionalProperties: { type: 'integer' }, required: ['a'] },
+    valid: ['{"a":1}', '{"a":1,"b":2}'],
+    invalid: ['{"a":"x"}', '{"b":2}'],
+  },
+  'further properties that one of two schemas forbids': {
+    schema: {
+      allOf: [
+        { type: 'object', properties: { a: { type: 'integer' } }, additionalProperties: { type: 'null' } },
+        { properties: { a: true }, additionalProperties: false },
+      ],
+    },
+    valid: ['{}', '{"a":1}'],
+    invalid: ['{"a":"x"}', '{"b":null}'],
+  },
+  'items by their place of which the other schema has fewer': {
+    schema: {
+      allOf: [
+        { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'integer' }] },
+        { prefixItems: [true], items: false },
+      ],
+    },
+    valid: ['[]', '[1]'],
+    invalid: ['["x"]', '[1,2]'],
+  },
   'objects of two lists': {
     schema: { allOf: [{ enum: [{ a: 1 }, 2] }, { enum: [3, { a: 1 }] }] },
     valid: ['{"a":1}'],
@@ -617,11 +647,17 @@ describe('a schema that cannot be kept to', () => {
       "at /properties/a~1b/uniqueItems: the keyword 'uniqueItems' is not supported in a strict schema",
     ],
     [
+      { type: 'array', unevaluatedItems: false },
+      "at /properties/a~1b/unevaluatedItems: the keyword 'unevaluatedItems' is not supported in a strict schema",
+    ],
+    [
       { pattern: 'a+', maxLength: 2 },
       "at /properties/a~1b/maxLength: 'maxLength' beside 'pattern' is not supported in a strict schema",
     ],
     [
-      { oneOf: [{ properties: { k: { const: 'a' } } }, { properties: { k: { const: 'b' } } }] },
+      {
+        oneOf: ['a', 'b'].map((text) => ({ properties: { k: { const: text }, x: true }, required: ['x'] })),
+      },
       "at /properties/a~1b/oneOf: in a strict schema the options of 'oneOf' must exclude each other by their type or a constant property",
     ],
     [

@@ -12,10 +12,14 @@ import { type Bindings, viewFloat32 } from './ffi/bindings.ts'
 import { slotTokens } from '../../checkpoints/memory/kv-room.ts'
 import { MAX_STEP_TOKENS } from '../../checkpoints/memory/memory-need.ts'
 import type { Model } from './model.ts'
+import { StepWatch } from './threads/step-watch.ts'
 import type { ContextParams, NativeBatch, Pointer } from './ffi/structs.ts'
 
 const GGML_TYPES = { f32: 0, f16: 1, q8_0: 8 } as const
 const TO_THE_END = -1
+/** What `llama_decode` returns. */
+const DECODED = 0
+const BROKEN_OFF = 2
 /** Flags of a copy: every layer, in this machine's memory. */
 const WHOLE_STATE = 0
 /**
@@ -59,6 +63,8 @@ export class Context {
   #wantedRows = 0
   #logitsAddress: Pointer | null = null
   #logitsRows: readonly Float32Array[] = []
+  /** Null before the first step that may be broken off. */
+  #watch: StepWatch | null = null
 
   /** @throws StartError where there is no room for it */
   static open(api: Bindings, model: Model, options: ContextOptions): Context {
@@ -146,19 +152,42 @@ export class Context {
 
   /** Computes the runs of a step. @throws InvariantError when it fails; the cache's state is then unknown. */
   decode(runs: readonly SlotRun[], threads = this.#maxThreads): void {
+    const batch = this.#fill(runs, threads)
+    const isSilent = this.#isReplanned
+    this.#isReplanned = false
+    const run = () => this.#api.decode(this.#context, batch)
+    requireDecoded(isSilent ? this.#api.silently(run) : run())
+  }
+
+  /**
+   * The same, unless it takes longer than `patienceMs`, or twice that: then false, and the cache is as before. For models whose cache
+   * can be cut.
+   */
+  decodeWithin(patienceMs: number, runs: readonly SlotRun[], threads: number): boolean {
+    this.#watch ??= this.#openWatch()
+    const batch = this.#fill(runs, threads)
+    this.#isReplanned = false
+    // It would say that it takes the step's tokens out again.
+    const decode = () => this.#api.silently(() => this.#api.decode(this.#context, batch))
+    const status = this.#watch.run(patienceMs, decode)
+    if (status === BROKEN_OFF) return false
+    requireDecoded(status)
+    return true
+  }
+
+  #fill(runs: readonly SlotRun[], threads: number): NativeBatch {
     if (threads !== this.#threads) {
       this.#api.setThreads(this.#context, threads, threads)
       this.#threads = threads
     }
     this.#wantedRows = runs.reduce(countRows, 0)
-    const status = this.#run(this.#batch.fill(runs))
-    if (status !== 0) throw new InvariantError(`llama_decode failed with status ${status}.`)
+    return this.#batch.fill(runs)
   }
 
-  #run(batch: NativeBatch): number {
-    if (!this.#isReplanned) return this.#api.decode(this.#context, batch)
-    this.#isReplanned = false
-    return this.#api.silently(() => this.#api.decode(this.#context, batch))
+  #openWatch(): StepWatch {
+    const watch = new StepWatch()
+    this.#api.setFlagToEnd(this.#context, watch.flag)
+    return watch
   }
 
   /**
@@ -180,10 +209,15 @@ export class Context {
   }
 
   close(): void {
+    this.#watch?.close()
     this.#batch.close()
     this.#api.contextFree(this.#context)
     if (this.#ownsThreads) this.#api.freeThreadpool(this.#threadpool)
   }
+}
+
+function requireDecoded(status: number): void {
+  if (status !== DECODED) throw new InvariantError(`llama_decode failed with status ${status}.`)
 }
 
 function countRows(rows: number, { wantsToken, draftTokens = 0 }: SlotRun): number {

@@ -226,9 +226,18 @@ export class LlamaRunner extends BaseRunner implements ModelRunner {
 
   #decode(runs: readonly SlotRun[], isGeneration: boolean): void {
     if (this.#options.usesGpu || this.#dependsOnThreads(runs)) return this.#context.decode(runs)
-    const startedMs = performance.now()
+    if (!isGeneration) return this.#context.decode(runs, this.governor.threads)
+    const work = workOf(runs)
+    const patienceMs = this.governor.patienceMs(work)
+    let startedMs = performance.now()
+    if (patienceMs < Number.POSITIVE_INFINITY && this.canReusePrefixes) {
+      const isDone = this.#context.decodeWithin(patienceMs, runs, this.governor.threads)
+      if (isDone) return this.governor.observe(work, performance.now() - startedMs)
+      this.governor.giveUp(work, performance.now() - startedMs)
+      startedMs = performance.now()
+    }
     this.#context.decode(runs, this.governor.threads)
-    if (isGeneration) this.governor.observe(workOf(runs), performance.now() - startedMs)
+    this.governor.observe(work, performance.now() - startedMs)
   }
 
   /**

@@ -1,8 +1,8 @@
 /**
  * The functions of llama.cpp and ggml that the engine calls, typed: names are those of the C headers without their
  * prefix, pointers are addresses. Nothing here checks anything; a wrong argument ends the process.
- * No callback is ever given away that a compute thread could call: JavaScript could not answer while it is inside
- * `llama_decode`, and both would wait forever.
+ * No callback of ours is ever given away that a compute thread could call: JavaScript could not answer while it is inside
+ * `llama_decode`, and both would wait forever. Functions of C stand in for them.
  */
 import { promisify } from 'node:util'
 import type { LibraryHandle } from 'koffi'
@@ -110,6 +110,7 @@ export function bind(libraries: Libraries) {
   const llama = functionsOf(libraries.llama)
   const asyncLlama = asyncFunctionsOf(libraries.llama)
   const setLog = llama('llama_log_set', 'void', 'optionalPointer', 'optionalPointer')
+  const setAbortCallback = llama('llama_set_abort_callback', 'void', 'pointer', 'pointer', 'buffer')
   /** Takes two pointers, reads neither, and returns true: it can stand for a log that throws lines away. */
   const doNothing = koffi.address(libraries.llama.symbol('llama_opt_param_filter_all'))
   return {
@@ -218,7 +219,16 @@ export function bind(libraries: Libraries) {
     modelWindow: llama('llama_model_n_swa', 'int32', 'pointer'),
     batchInit: llama('llama_batch_init', 'batch', 'int32', 'int32', 'int32'),
     batchFree: llama('llama_batch_free', 'void', 'batch'),
+    /** 0 when it is computed, 2 when the flag of `setFlagToEnd` was set. */
     decode: llama('llama_decode', 'int32', 'pointer', 'batch'),
+    /**
+     * Decodes end once the flag, a C string that lives as long as the context, is not empty; the KV cache is then as before. Asked for
+     * by a compute thread after every operation, by `strlen`: it takes a pointer and returns what C reads as true or false.
+     */
+    setFlagToEnd: (context: Pointer, flag: Uint8Array): void => {
+      const ofC = koffi.load(process.platform === 'win32' ? 'ucrtbase.dll' : null)
+      setAbortCallback(context, koffi.address(ofC.symbol('strlen')), flag)
+    },
     encode: llama('llama_encode', 'int32', 'pointer', 'batch'),
     logits: llama('llama_get_logits', 'optionalPointer', 'pointer'),
     /** The pooled vector of a sequence. */

@@ -1,7 +1,7 @@
 /** How the runs of a step are cut into native calls: by adapter, of which a call has one, and by length. Pure. */
 import type { SlotRun } from '../../../protocol/model-runner.ts'
 import type { ActiveAdapter } from '../lora/adapters.ts'
-import type { StepWork } from '../thread-governor.ts'
+import type { StepWork } from '../threads/thread-governor.ts'
 
 /** Runs that are computed in one decode. */
 export interface RunGroup {

@@ -2,7 +2,8 @@
  * How many compute threads the next step uses. llama.cpp's threads meet after every operation, so one thread that the system
  * sets aside for a neighbour stops all of them: on cores that others use, fewer threads are faster. Nothing says
  * beforehand how many, so the governor measures. It tries the next lower number when steps take longer than they did, and
- * now and then without a reason; the next higher one when cores are idle; and keeps what is faster (decision 0020).
+ * now and then without a reason; the next higher one when cores are idle; and keeps what is faster (decision 0020). It also says how
+ * long a step may take at all, and what to do with one that was broken off.
  * Owned by the runner, which reports every step of generated tokens. Knows no native code.
  * Invariant: 1 <= threads <= limit <= maxThreads.
  */
@@ -52,6 +53,8 @@ const MAX_TRIAL_STEP_MS = 100
 const CONTEXT_OF_WEIGHTS = 512
 /** Of a core, before it gets a thread: the process that sends the text takes half of one that would be idle. */
 const IDLE_SHARE = 0.3
+/** A step is broken off at the earliest after so long: a reader does not see less. */
+const SHORTEST_PATIENCE_MS = 40
 /** How fast a best span is forgotten, so that a machine which became slower for good is not slow for ever. */
 const FORGETTING = 1.01
 
@@ -106,6 +109,8 @@ interface Trial {
   readonly span: Span
   /** When it began. */
   readonly idleCores: number
+  /** Of a step that was broken off. */
+  readonly isSecondTry: boolean
 }
 
 export class ThreadGovernor {
@@ -121,6 +126,8 @@ export class ThreadGovernor {
   #lostBelow: number | null = null
   readonly #pauses = { fewer: new Pause(), more: new Pause() }
   #lookedMs = Number.NEGATIVE_INFINITY
+  /** When fewer threads were no faster in the second try of a step. */
+  #gaveUpInVainMs = Number.NEGATIVE_INFINITY
   /** At the last lost trial of more threads: where more are idle, a neighbour has left. */
   #idleCoresAtLoss = Number.POSITIVE_INFINITY
 
@@ -145,6 +152,30 @@ export class ThreadGovernor {
     if (this.threads > this.#limit) this.#choose(Math.min(this.#chosen, this.#limit))
   }
 
+  /**
+   * Milliseconds after which the next step is better broken off, since with fewer threads it would be there by then; infinite
+   * where that is not known, was tried in vain just now, or cannot be done otherwise.
+   */
+  patienceMs(work: StepWork): number {
+    const isInVain = this.#options.nowMs() - this.#gaveUpInVainMs < STUMBLING_PAUSE_MS
+    if (this.threads === 1 || isInVain) return Number.POSITIVE_INFINITY
+    const kind = kindOf(work)
+    const before = this.#trial?.before
+    const usualMs = before?.kind === kind ? before.meanMs : this.#bestMs.get(`${this.#chosen}/${kind}`)
+    return usualMs === undefined
+      ? Number.POSITIVE_INFINITY
+      : Math.max(SHORTEST_PATIENCE_MS, HOPELESS * usualMs)
+  }
+
+  /** Reports a step that was broken off after `ms`. It is to be computed again with `threads`, which is another number now. */
+  giveUp(work: StepWork, ms: number): void {
+    if (this.#trial !== null) return this.#lose(this.#trial)
+    const before = new Span(kindOf(work))
+    before.add(before.kind, ms)
+    const threads = lowerCount(this.#chosen)
+    this.#trial = { threads, idleCores: 0, before, span: new Span(before.kind), isSecondTry: true }
+  }
+
   /** Reports a step that took `ms` with `threads`. */
   observe(work: StepWork, ms: number): void {
     const kind = kindOf(work)
@@ -160,7 +191,7 @@ export class ThreadGovernor {
     if (!isLong && (span.steps < COMPARED_STEPS || span.totalMs < COMPARED_MS)) return
     this.#span = null
     const next = this.#nextTrial(span.meanMs, longestPauseMs(this.#recordBest(span)))
-    if (next !== null) this.#trial = { ...next, before: span, span: new Span(kind) }
+    if (next !== null) this.#trial = { ...next, before: span, span: new Span(kind), isSecondTry: false }
   }
 
   /** Returns how many times the best span's time this one took. */
@@ -199,25 +230,31 @@ export class ThreadGovernor {
     return this.#lostBelow === 1 || isTooSlow ? lowerCount(this.#chosen) : lower
   }
 
-  #judge({ threads, before, span, idleCores }: Trial, kind: number, ms: number): void {
+  #judge(trial: Trial, kind: number, ms: number): void {
+    const { before, span } = trial
     span.add(kind, ms)
     if (span.isStale) return this.#choose(this.#chosen)
     const isLost = span.totalMs > WIN * before.totalMs || ms > HOPELESS * before.meanMs
     if (!isLost && span.steps < before.steps) return
-    const { fewer, more } = this.#pauses
-    const nowMs = this.#options.nowMs()
-    if (isLost) {
-      const isFewer = threads < this.#chosen
-      if (!isFewer) this.#idleCoresAtLoss = idleCores
-      this.#lostBelow = isFewer ? threads : null
-      const pause = isFewer ? fewer : more
-      pause.restart(nowMs, 'lengthen')
-      this.#choose(this.#chosen)
-      return
-    }
+    if (isLost) this.#lose(trial)
+    else this.#win(trial)
+  }
+
+  #lose({ threads, idleCores, isSecondTry }: Trial): void {
+    if (isSecondTry) this.#gaveUpInVainMs = this.#options.nowMs()
+    const isFewer = threads < this.#chosen
+    if (!isFewer) this.#idleCoresAtLoss = idleCores
+    this.#lostBelow = isFewer ? threads : null
+    const pause = isFewer ? this.#pauses.fewer : this.#pauses.more
+    pause.restart(this.#options.nowMs(), 'lengthen')
+    this.#choose(this.#chosen)
+  }
+
+  #win({ threads }: Trial): void {
     this.#lostBelow = null
-    fewer.restart(nowMs, 'reset')
-    more.restart(nowMs, 'reset')
+    const nowMs = this.#options.nowMs()
+    this.#pauses.fewer.restart(nowMs, 'reset')
+    this.#pauses.more.restart(nowMs, 'reset')
     // What was idle so far was so with the number before.
     this.#options.spareCores()
     this.#choose(threads)

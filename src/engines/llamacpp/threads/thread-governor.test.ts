@@ -3,9 +3,9 @@ import { ThreadGovernor } from './thread-governor.ts'
 
 const WORK = { rows: 1, contextTokens: 100 }
 
-/** A machine on which a step takes `stepMs(threads)`; its clock is the sum of the steps. */
+/** A machine on which a step takes `stepMs(threads)` unless it is broken off; its clock is the sum of the steps. */
 function createMachine(cores: number, stepMs: (threads: number) => number) {
-  const machine = { stepMs, idleCores: 0, lowPriorityCores: 0, nowMs: 0 }
+  const machine = { stepMs, idleCores: 0, lowPriorityCores: 0, nowMs: 0, longestMs: 0 }
   const governor = new ThreadGovernor({
     maxThreads: cores,
     spareCores: () => ({ idle: machine.idleCores, lowPriority: machine.lowPriorityCores }),
@@ -16,11 +16,22 @@ function createMachine(cores: number, stepMs: (threads: number) => number) {
     const shares = new Map<number, number>()
     const untilMs = machine.nowMs + ms
     while (machine.nowMs < untilMs) {
-      const { threads } = governor
-      const took = machine.stepMs(threads)
-      machine.nowMs += took
-      shares.set(threads, (shares.get(threads) ?? 0) + took / ms)
+      const startMs = machine.nowMs
+      const take = (limitMs: number) => {
+        const { threads } = governor
+        const took = Math.min(machine.stepMs(threads), limitMs)
+        machine.nowMs += took
+        shares.set(threads, (shares.get(threads) ?? 0) + took / ms)
+        return took
+      }
+      const patienceMs = governor.patienceMs(work)
+      let took = take(patienceMs)
+      if (took === patienceMs) {
+        governor.giveUp(work, took)
+        took = take(Number.POSITIVE_INFINITY)
+      }
       governor.observe(work, took)
+      machine.longestMs = Math.max(machine.longestMs, machine.nowMs - startMs)
     }
     return shares
   }
@@ -54,6 +65,41 @@ describe('the thread governor', () => {
       run(1000)
       expect(governor.threads, `a neighbour after ${120 + seconds} s`).toBe(1)
     }
+  })
+
+  it('lets no stream stand still: what takes far longer than it did is computed with fewer threads instead', () => {
+    const { machine, governor, run } = createMachine(2, QUIET)
+    run(300_000)
+    machine.stepMs = (threads) => (threads > 1 ? 400 : 12)
+    run(1000)
+    expect(governor.threads).toBe(1)
+    machine.lowPriorityCores = 1
+    run(300_000)
+    expect(machine.longestMs).toBeLessThan(70)
+  })
+
+  it('has patience with work that it does not know, with a single thread, and with what always takes long', () => {
+    const { machine, governor, run } = createMachine(2, QUIET)
+    expect(governor.patienceMs(WORK)).toBe(Number.POSITIVE_INFINITY)
+    run(1000)
+    expect(governor.patienceMs(WORK)).toBe(40)
+    expect(governor.patienceMs({ rows: 8, contextTokens: 100 })).toBe(Number.POSITIVE_INFINITY)
+    machine.stepMs = (threads) => 100 / threads
+    run(10_000, { rows: 8, contextTokens: 100 })
+    expect(governor.patienceMs({ rows: 8, contextTokens: 100 })).toBeCloseTo(4 * 50, -1)
+    governor.setLimit(1)
+    expect(governor.patienceMs(WORK)).toBe(Number.POSITIVE_INFINITY)
+  })
+
+  it('takes all threads again after a moment in which the whole machine stood still', () => {
+    const { machine, governor, run } = createMachine(2, QUIET)
+    run(60_000)
+    machine.idleCores = 0.9
+    machine.stepMs = () => 300
+    run(300)
+    machine.stepMs = QUIET
+    run(1000)
+    expect(governor.threads).toBe(2)
   })
 
   it('does not try fewer again and again where all numbers of threads are slow', () => {

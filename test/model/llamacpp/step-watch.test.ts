@@ -3,15 +3,15 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import type * as Contexts from '../../src/engines/llamacpp/context.ts'
-import type * as Checks from '../../src/engines/llamacpp/gguf-check.ts'
-import type * as Functions from '../../src/engines/llamacpp/ffi/bindings.ts'
-import type * as Models from '../../src/engines/llamacpp/model.ts'
-import type { SlotRun } from '../../src/protocol/model-runner.ts'
-import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
+import type * as Contexts from '../../../src/engines/llamacpp/context.ts'
+import type * as Checks from '../../../src/engines/llamacpp/gguf-check.ts'
+import type * as Functions from '../../../src/engines/llamacpp/ffi/bindings.ts'
+import type * as Models from '../../../src/engines/llamacpp/model.ts'
+import type { SlotRun } from '../../../src/protocol/model-runner.ts'
+import { writeTinyModel } from '../../support/engines/llamacpp-tiny-model.ts'
 
 /** Built, because Node starts no thread from TypeScript in every version. */
-const BUILT = '../../dist/engines/llamacpp'
+const BUILT = '../../../dist/engines/llamacpp'
 const TOKENS = 200
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'step-watch-'))

@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { openLlamaRunner } from '../../src/engines/llamacpp/open-runner.ts'
-import type { ModelRunner } from '../../src/protocol/model-runner.ts'
-import { BOS_TEXT, EOS_TEXT, writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
+import { openLlamaRunner } from '../../../src/engines/llamacpp/open-runner.ts'
+import type { ModelRunner } from '../../../src/protocol/model-runner.ts'
+import { BOS_TEXT, EOS_TEXT, writeTinyModel } from '../../support/engines/llamacpp-tiny-model.ts'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'llamacpp-vocabulary-'))
 afterAll(() => rmSync(folder, { recursive: true }))

@@ -2,10 +2,10 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { StartError } from '../../src/core/errors.ts'
-import { openLlamaRunner } from '../../src/engines/llamacpp/open-runner.ts'
-import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
-import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
+import { StartError } from '../../../src/core/errors.ts'
+import { openLlamaRunner } from '../../../src/engines/llamacpp/open-runner.ts'
+import type { RunnerOptions } from '../../../src/protocol/runner-options.ts'
+import { writeTinyModel } from '../../support/engines/llamacpp-tiny-model.ts'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'llamacpp-faults-'))
 afterAll(() => rmSync(folder, { recursive: true }))

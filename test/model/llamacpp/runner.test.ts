@@ -2,11 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
-import { openLlamaRunner } from '../../src/engines/llamacpp/open-runner.ts'
-import type { Sampling } from '../../src/protocol/engine.ts'
-import type { ModelRunner, SlotRun, SlotStart } from '../../src/protocol/model-runner.ts'
-import type { RunnerOptions } from '../../src/protocol/runner-options.ts'
-import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
+import { openLlamaRunner } from '../../../src/engines/llamacpp/open-runner.ts'
+import type { Sampling } from '../../../src/protocol/engine.ts'
+import type { ModelRunner, SlotRun, SlotStart } from '../../../src/protocol/model-runner.ts'
+import type { RunnerOptions } from '../../../src/protocol/runner-options.ts'
+import { writeTinyModel } from '../../support/engines/llamacpp-tiny-model.ts'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'llamacpp-runner-'))
 const modelPath = path.join(folder, 'tiny.gguf')

@@ -170,9 +170,13 @@ export class Context {
     // It would say that it takes the step's tokens out again.
     const decode = () => this.#api.silently(() => this.#api.decode(this.#context, batch))
     const status = this.#watch.run(patienceMs, decode)
-    if (status === BROKEN_OFF) return false
-    requireDecoded(status)
-    return true
+    if (status !== BROKEN_OFF) {
+      requireDecoded(status)
+      return true
+    }
+    // Slots that do not lie side by side are computed one after the other, and those that were done are kept.
+    for (const { slotId, position } of runs) this.trimSlot(slotId, position)
+    return false
   }
 
   #fill(runs: readonly SlotRun[], threads: number): NativeBatch {

@@ -230,7 +230,7 @@ export class LlamaRunner extends BaseRunner implements ModelRunner {
     const work = workOf(runs)
     const patienceMs = this.governor.patienceMs(work)
     let startedMs = performance.now()
-    if (patienceMs < Number.POSITIVE_INFINITY && this.canReusePrefixes) {
+    if (patienceMs < Number.POSITIVE_INFINITY && this.#canRepeat(runs)) {
       const isDone = this.#context.decodeWithin(patienceMs, runs, this.governor.threads)
       if (isDone) return this.governor.observe(work, performance.now() - startedMs)
       this.governor.giveUp(work, performance.now() - startedMs)
@@ -246,6 +246,11 @@ export class LlamaRunner extends BaseRunner implements ModelRunner {
    */
   #dependsOnThreads([run, ...others]: readonly SlotRun[]): boolean {
     return others.length === 0 && run?.tokenIds.length === 1 && this.#sampling.isSeeded(run.slotId)
+  }
+
+  /** Whether a step may be broken off: what is computed again can differ in the last digit. */
+  #canRepeat(runs: readonly SlotRun[]): boolean {
+    return this.canReusePrefixes && !runs.some(({ slotId }) => this.#sampling.isSeeded(slotId))
   }
 
   /** Adds the next token of each run that wants one; the runs are those decoded last. */

@@ -1,5 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { completeConfig } from '../config/resolve.ts'
+import { parseCommandLine } from '../cli/command-line.ts'
+import { completeConfig, resolveConfig } from '../config/resolve.ts'
 import { VirtualClock } from '../core/clock.ts'
 import { MAX_OFFENCES } from '../limits/memory/bans.ts'
 import { MemoryState } from '../limits/memory/memory-state.ts'
@@ -26,4 +27,18 @@ it('the firewall counts what it refuses and logs a ban without the address', asy
     { level: 'warn', count: 1, seconds: 60, msg: 'an address was banned' },
   ])
   expect(lines.join()).not.toContain(address)
+})
+
+it.each([
+  [[], true],
+  [['--disable-prompt-injection'], false],
+])('prompts are scanned unless that is switched off: %j', (words, isScanned) => {
+  const commandLine = parseCommandLine(['serve', ...words])
+  const config = resolveConfig({ flags: commandLine.kind === 'serve' ? commandLine.flags : {} })
+  const metrics = new Metrics({ models: NO_MODEL_STATES, isReady: () => true })
+  const { requests, bans } = new MemoryState(new VirtualClock())
+  const log = createLog({ destination: { write: () => {} } })
+  const guards = createGuards(config, { requests, bans, metrics, log })
+  onTestFinished(() => guards.close())
+  expect(guards.promptGuard !== null).toBe(isScanned)
 })

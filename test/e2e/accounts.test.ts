@@ -14,6 +14,7 @@ import {
 } from '../support/servers/server-process.ts'
 import { lengthOf } from '../support/length-of.ts'
 import { shared } from '../support/shared.ts'
+import { until } from '../support/until.ts'
 
 const ADMIN_KEY = 'admin-key-of-this-test'
 const PASSWORD = 'correct horse'
@@ -50,22 +51,28 @@ async function statusesOf(
   return counts
 }
 
+const AT_ONCE = lengthOf({ test: 100, soak: 200 })
+/** Each costs the hash of a password. */
+const REGISTRATIONS = lengthOf({ test: 16, soak: 50 })
+
 describe('requests at once', () => {
   const adminServer = shared(() => startAdminServer())
 
-  it('200 at a limit of 60 pass exactly 60, and as many are on record', async () => {
+  it(`${AT_ONCE} at a limit of 60 pass exactly 60, and as many are on record`, async () => {
     const server = adminServer()
     const reader = await register(server, 'ada@example.org')
     const writer = await createKey(server, '?tier=enterprise')
     await call(server, `PATCH /v1/admin/keys/${writer.id}?rate_limit_rpm=60`, { secret: ADMIN_KEY })
 
     const [reads, generations] = await Promise.all([
-      statusesOf(200, () => call(server, 'GET /v1/usage', { secret: reader })),
-      statusesOf(200, () => call(server, 'POST /v1/generate', { secret: writer.key, body: { prompt: 'a' } })),
+      statusesOf(AT_ONCE, () => call(server, 'GET /v1/usage', { secret: reader })),
+      statusesOf(AT_ONCE, () =>
+        call(server, 'POST /v1/generate', { secret: writer.key, body: { prompt: 'a' } }),
+      ),
     ])
 
-    expect(reads).toEqual({ 200: 60, 429: 140 })
-    expect(generations).toEqual({ 200: 60, 429: 140 })
+    expect(reads).toEqual({ 200: 60, 429: AT_ONCE - 60 })
+    expect(generations).toEqual({ 200: 60, 429: AT_ONCE - 60 })
     const usage = await read(server, `GET /v1/admin/keys/${writer.id}/usage`, ADMIN_KEY)
     expect(usage['requests']).toBe(60)
   })
@@ -80,18 +87,20 @@ describe('requests at once', () => {
     expect((await read(server, 'GET /v1/keys', key))['keys']).toHaveLength(2)
   })
 
-  it('50 that register one e-mail make one account with one key', async () => {
-    const server = await startAdminServer()
+  it(`${REGISTRATIONS} that register one e-mail make one account with one key`, async () => {
+    const server = adminServer()
+    const count = async (what: string) =>
+      Number((await read(server, `GET /v1/admin/${what}`, ADMIN_KEY))['count'])
+    const before = [await count('users'), await count('keys')]
 
-    const statuses = await statusesOf(50, (index) =>
+    const statuses = await statusesOf(REGISTRATIONS, (index) =>
       call(server, 'POST /v1/auth/register', {
         body: { email: index % 2 === 0 ? 'ann@example.org' : ' Ann@Example.ORG', password: PASSWORD },
       }),
     )
 
-    expect(statuses).toEqual({ 200: 1, 409: 49 })
-    expect((await read(server, 'GET /v1/admin/users', ADMIN_KEY))['count']).toBe(1)
-    expect((await read(server, 'GET /v1/admin/keys', ADMIN_KEY))['count']).toBe(1)
+    expect(statuses).toEqual({ 200: 1, 409: REGISTRATIONS - 1 })
+    expect([await count('users'), await count('keys')]).toEqual(before.map((number) => number + 1))
     const login = await call(server, 'POST /v1/auth/login', {
       body: { email: 'ANN@example.org', password: PASSWORD },
     })
@@ -150,15 +159,27 @@ const total = (counts: ReadonlyMap<string, number>) =>
 const ANSWERS = lengthOf({ test: 200, soak: 5000 })
 
 describe('kill -9 of the server during load', () => {
-  it('loses no request that was answered', async () => {
-    const usageDb = path.join(temporaryFolder(), 'usage.db')
-    const server = await startServer(['--usage-db', usageDb])
+  const killed = shared(async () => {
+    const folder = temporaryFolder()
+    const usageDb = path.join(folder, 'usage.db')
+    const words = ['--api-db', path.join(folder, 'api.db'), '--usage-db', usageDb]
+    const server = await startAdminServer(words)
+    const key = await register(server, 'ann@example.org')
     const load: Load = { started: new Map(), answered: new Map() }
-
+    for (let index = 0; index < 3; index++) {
+      add(load.started, '/v1/generate')
+      await (await call(server, 'POST /v1/generate', { secret: key, body: { prompt: 'ab' } })).arrayBuffer()
+      add(load.answered, '/v1/generate')
+    }
     const senders = Array.from({ length: 16 }, (_, index) => sendForever(server, load, index))
-    await expect.poll(() => total(load.answered), { timeout: 60_000 }).toBeGreaterThan(ANSWERS)
+    await until('so many are answered', () => total(load.answered) > ANSWERS)
     server.child.kill('SIGKILL')
-    await Promise.all(senders)
+    await Promise.all([...senders, server.ended])
+    return { words, usageDb, load, key }
+  })
+
+  it('loses no request that was answered', async () => {
+    const { usageDb, load } = killed()
 
     const database = await openUsageDatabase(usageDb)
     const sums = await new SqliteUsageStore(database, systemClock).sumByPath({ scope: 'all', id: '' }, null)
@@ -175,17 +196,9 @@ describe('kill -9 of the server during load', () => {
   })
 
   it('is followed by a server that goes on with the same numbers', async () => {
-    const folder = temporaryFolder()
-    const files = ['--api-db', path.join(folder, 'api.db'), '--usage-db', path.join(folder, 'usage.db')]
-    const first = await startAdminServer(files)
-    const key = await register(first, 'ann@example.org')
-    for (let index = 0; index < 3; index++) {
-      await (await call(first, 'POST /v1/generate', { secret: key, body: { prompt: 'ab' } })).arrayBuffer()
-    }
-    first.child.kill('SIGKILL')
-    await first.ended
+    const { words, key } = killed()
 
-    const second = await startAdminServer(files)
+    const second = await startAdminServer(words)
 
     expect(await read(second, 'GET /v1/usage', key)).toMatchObject({
       requests: 3,

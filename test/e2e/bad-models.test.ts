@@ -41,18 +41,13 @@ function withConfig(name: string, change: Record<string, unknown>): string {
 
 type Case = readonly [what: string, make: () => string, sentence: RegExp]
 
-/** Found at the path, in the file that llama.cpp reads, and by llama.cpp itself. */
-const AT_THE_START: readonly Case[] = [
+const CASES: readonly Case[] = [
   [
     'a path that does not exist',
     () => path.join(folder, 'nothing.gguf'),
     /nothing\.gguf.*(does not exist|no such)/i,
   ],
   ['a gguf of nonsense', () => file('bad.gguf', Buffer.alloc(4096, 'GGUF')), /bad\.gguf/],
-  ['sizes that do not fit the weights', () => withConfig('sizes', { hidden_size: 512 }), /\S/],
-]
-
-const WHILE_SERVING: readonly Case[] = [
   ['a file that is no model', () => file('notes.txt', 'hello'), /notes\.txt.*no model/],
   ['an empty folder', () => mkdtempSync(path.join(folder, 'empty-')), /without a \.safetensors or \.gguf/],
   [
@@ -88,22 +83,28 @@ const WHILE_SERVING: readonly Case[] = [
 ]
 
 describe('a checkpoint that cannot be served', () => {
-  it.each(AT_THE_START)('%s ends the start with one sentence', async (_name, make, sentence) => {
-    const server = spawnServer(['--checkpoint', make(), '--log-level', 'silent'])
+  // Nothing of its headers is wrong: llama.cpp itself refuses it, after the conversion.
+  it('ends the start with one sentence', async () => {
+    const checkpoint = withConfig('sizes', { hidden_size: 512 })
+    const server = spawnServer(['--checkpoint', checkpoint, '--log-level', 'silent'])
     expect(await server.ended).toEqual({ code: 1, signal: null })
     const lines = server.stderr.filter((line) => line.startsWith('sluice: '))
-    expect(lines).toHaveLength(1)
-    expect(lines[0]).toMatch(sentence)
+    expect(lines).toEqual([expect.stringMatching(/^sluice: \S/)])
     expect(server.stderr.join('\n')).not.toMatch(/^\s+at /m)
   })
 
-  const server = shared(() => startServer(['--admin-key', ADMIN_KEY]))
+  const server = shared(() => startServer(['--admin-key', ADMIN_KEY, '--kv-cache-type', 'q8_0']))
 
-  it.each(WHILE_SERVING)('%s is refused with one sentence', async (_name, make, sentence) => {
-    const body = { id: 'm', checkpoint: make() }
+  async function refusalOf(checkpoint: string): Promise<string> {
+    const body = { id: 'm', checkpoint }
     const answer = await call(server(), 'POST /v1/admin/models', { secret: ADMIN_KEY, body })
     expect([answer.status, answer.headers.get('x-error-code')]).toEqual([400, 'model_not_loadable'])
     const { detail } = (await answer.json()) as { detail: string }
+    return detail
+  }
+
+  it.each(CASES)('%s is refused with one sentence', async (_name, make, sentence) => {
+    const detail = await refusalOf(make())
     expect(detail).toMatch(/^Model 'm' was not registered: [^\n]+\.$/)
     expect(detail).toMatch(sentence)
   })
@@ -111,22 +112,8 @@ describe('a checkpoint that cannot be served', () => {
   it('names the option when its attention heads do not fit into a KV cache of q8_0', async () => {
     const checkpoint = path.join(folder, 'narrow.gguf')
     writeTinyModel(checkpoint)
-    const server = spawnServer([
-      ...['--checkpoint', checkpoint, '--log-level', 'silent', '--kv-cache-type', 'q8_0'],
-    ])
-    expect(await server.ended).toEqual({ code: 1, signal: null })
-    const lines = server.stderr.filter((line) => line.startsWith('sluice: '))
-    expect(lines).toEqual([
-      "sluice: kv_cache_type must be f16 for 'narrow': q8_0 needs attention heads of a multiple of 32 numbers, but they have 16.",
-    ])
-  })
-
-  it('says which memory is missing when the context does not fit', async () => {
-    const server = spawnServer([
-      ...['--checkpoint', SMALL_LLAMA, '--log-level', 'silent'],
-      ...['--max-batch-size', '256', '--max-seq-len', '1048576', '--kv-cache-tokens', '268435456'],
-    ])
-    expect(await server.ended).toEqual({ code: 1, signal: null })
-    expect(server.stderr.join('\n')).toMatch(/memory/)
+    expect(await refusalOf(checkpoint)).toBe(
+      "Model 'm' was not registered: kv_cache_type must be f16 for 'm': q8_0 needs attention heads of a multiple of 32 numbers, but they have 16.",
+    )
   })
 })

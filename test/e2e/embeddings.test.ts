@@ -17,20 +17,29 @@ import {
   enginePids,
   KEY,
   logged,
-  type RunningServerProcess,
   startServer,
   temporaryFolder,
 } from '../support/servers/server-process.ts'
 import { shared } from '../support/shared.ts'
 
-async function start(name: string, options: TinyBertOptions): Promise<RunningServerProcess> {
-  const checkpoint = await writeTinyBert(temporaryFolder(), { name, ...options })
-  const started = await startServer(['--checkpoint', checkpoint, '--threads', '1', '--gpu', 'off'])
-  await logged(started, 'serving')
-  return started
-}
+const ADMIN_KEY = 'admin-key-of-this-test'
 
-const server = shared(() => start('mean', {}))
+const write = (name: string, options: TinyBertOptions = {}) =>
+  writeTinyBert(temporaryFolder(), { name, ...options })
+
+/** One server for all models: the first is its own, the others are registered by the tests of them. */
+const scene = shared(async () => {
+  const words = ['--checkpoint', await write('mean'), '--threads', '1', '--gpu', 'off']
+  const server = await startServer([...words, '--admin-key', ADMIN_KEY])
+  await logged(server, 'serving')
+  return { server, enginePid: enginePids(server)[0] ?? 0 }
+})
+
+async function register(id: string, checkpoint: string): Promise<void> {
+  const body = { id, checkpoint }
+  const answer = await call(scene().server, 'POST /v1/admin/models', { secret: ADMIN_KEY, body })
+  expect(answer.status, await answer.text()).toBe(200)
+}
 
 interface Answer {
   readonly status: number
@@ -43,13 +52,13 @@ interface Answer {
   }
 }
 
-async function post(route: string, body: object, on = server()): Promise<Answer> {
-  const answer = await call(on, `POST ${route}`, { secret: KEY, body })
+async function post(route: string, body: object): Promise<Answer> {
+  const answer = await call(scene().server, `POST ${route}`, { secret: KEY, body })
   return { status: answer.status, body: (await answer.json()) as Answer['body'] }
 }
 
-async function embed(input: unknown, on = server()): Promise<readonly number[][]> {
-  const { status, body } = await post('/v1/embeddings', { input }, on)
+async function embed(input: unknown, model = 'mean'): Promise<readonly number[][]> {
+  const { status, body } = await post('/v1/embeddings', { input, model })
   expect(body.error, body.detail).toBeUndefined()
   expect(status).toBe(200)
   return body.data.map(({ embedding }) => embedding)
@@ -161,15 +170,15 @@ describe('an embedding model', () => {
   })
 
   it('serves again when its engine has died', async () => {
-    const [pid = 0] = enginePids(server())
-    process.kill(pid, 'SIGKILL')
+    const { server, enginePid } = scene()
+    process.kill(enginePid, 'SIGKILL')
 
     await expect.poll(async () => (await post('/v1/embeddings', { input: 'fox' })).status).toBe(200)
-    expect(enginePids(server())).not.toContain(pid)
+    expect(enginePids(server)).not.toContain(enginePid)
   })
 
   it('says what it can do', async () => {
-    const answer = await call(server(), 'GET /v1/models/mean', { secret: KEY })
+    const answer = await call(scene().server, 'GET /v1/models/mean', { secret: KEY })
 
     expect(await answer.json()).toMatchObject({
       meta: {
@@ -188,14 +197,15 @@ describe('an embedding model', () => {
       "dimensions must be 32, but was 8: the vectors of model 'mean' cannot be cut.",
     ])
 
-    const nested = await start('nested', { pooling: null, config: { matryoshka_dimensions: [8, 16] } })
+    const nested = 'nested'
+    await register(nested, await write(nested, { pooling: null, config: { matryoshka_dimensions: [8, 16] } }))
     const [whole] = await embed('fox', nested)
-    const { body } = await post('/v1/embeddings', { input: 'fox', dimensions: 8 }, nested)
+    const { body } = await post('/v1/embeddings', { input: 'fox', dimensions: 8, model: nested })
     const { embedding: cut } = body.data[0] ?? { embedding: [] }
     expect(cut).toHaveLength(8)
     expect(Math.hypot(...cut)).toBeCloseTo(1, 5)
     expect(dot(cut, (whole ?? []).slice(0, 8)) / Math.hypot(...(whole ?? []).slice(0, 8))).toBeCloseTo(1, 5)
-    expect((await post('/v1/embeddings', { input: 'fox', dimensions: 9 }, nested)).body.detail).toBe(
+    expect((await post('/v1/embeddings', { input: 'fox', dimensions: 9, model: nested })).body.detail).toBe(
       "dimensions must be 8 or 16 or 32, but was 9: those of model 'nested'.",
     )
   })
@@ -204,9 +214,9 @@ describe('an embedding model', () => {
     ['cls', { pooling_mode_cls_token: true, pooling_mode_mean_tokens: false }],
     ['last', { pooling_mode_lasttoken: true }],
   ] as const)('pools %s where its checkpoint says so', async (pooling, config) => {
-    const other = await start(pooling, { pooling: config })
+    await register(pooling, await write(pooling, { pooling: config }))
 
-    const [vector] = await embed('the fox', other)
+    const [vector] = await embed('the fox', pooling)
 
     expect(dot(vector ?? [], embedReference(tokens('the', 'fox'), pooling))).toBeGreaterThan(0.9999)
   })
@@ -222,10 +232,13 @@ const DOCUMENT_WORDS = [
 ]
 
 describe('a reranking model', () => {
-  const ranking = shared(() => start('ranking', { isReranker: true }))
+  const ranking = shared(async () => {
+    await register('ranking', await write('ranking', { isReranker: true }))
+    return { model: 'ranking' }
+  })
 
   it('gives each pair the score of an independent forward pass', async () => {
-    const { status, body } = await post('/v1/rerank', { query: QUERY, documents: DOCUMENTS }, ranking())
+    const { status, body } = await post('/v1/rerank', { ...ranking(), query: QUERY, documents: DOCUMENTS })
 
     expect(status).toBe(200)
     const pairs = DOCUMENT_WORDS.map((words) => tokens('the', 'quick', 'fox', '[SEP]', ...words))
@@ -240,17 +253,17 @@ describe('a reranking model', () => {
   })
 
   it('makes no vectors, and no text', async () => {
-    const { status, body } = await post('/v1/embeddings', { input: 'a' }, ranking())
+    const { status, body } = await post('/v1/embeddings', { ...ranking(), input: 'a' })
     expect([status, body.detail]).toEqual([
       400,
       "model must be an embedding model, but 'ranking' ranks documents (POST /v1/rerank).",
     ])
-    expect((await post('/v1/generate', { prompt: 'a' }, ranking())).status).toBe(400)
+    expect((await post('/v1/generate', { ...ranking(), prompt: 'a' })).status).toBe(400)
   })
 
   it('names the document that is too long beside the query', async () => {
     const long = Array.from({ length: CONTEXT - 5 }, () => 'fox').join(' ')
-    const { status, body } = await post('/v1/rerank', { query: QUERY, documents: ['a', long] }, ranking())
+    const { status, body } = await post('/v1/rerank', { ...ranking(), query: QUERY, documents: ['a', long] })
 
     expect([status, body.error?.code, body.error?.param]).toEqual([
       400,
@@ -277,18 +290,17 @@ describe('a decoder whose checkpoint says how it pools', () => {
     cpSync(SMALL_LLAMA, checkpoint, { recursive: true })
     mkdirSync(path.join(checkpoint, '1_Pooling'))
     writeFileSync(path.join(checkpoint, '1_Pooling/config.json'), '{"pooling_mode_lasttoken": true}')
-    const decoder = await startServer(['--checkpoint', checkpoint, '--threads', '1', '--gpu', 'off'])
-    await logged(decoder, 'serving')
+    await register('decoder', checkpoint)
     const texts = ['hello world', 'hello worlds', 'the cat sat on the mat', 'a '.repeat(700)]
 
-    const together = await embed(texts, decoder)
+    const together = await embed(texts, 'decoder')
 
     for (const [index, text] of texts.entries()) {
-      const [alone] = await embed(text, decoder)
+      const [alone] = await embed(text, 'decoder')
       expect(dot(alone ?? [], together[index] ?? [])).toBeGreaterThan(0.9999)
     }
     const [first = [], near = [], far = []] = together
     expect(dot(first, near)).toBeGreaterThan(dot(first, far) + 0.1)
-    expect((await post('/v1/generate', { prompt: 'a' }, decoder)).status).toBe(400)
+    expect((await post('/v1/generate', { model: 'decoder', prompt: 'a' })).status).toBe(400)
   })
 })

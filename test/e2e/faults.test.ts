@@ -47,22 +47,27 @@ async function drainStream(chunks: Awaited<ReturnType<typeof startLongStream>>) 
 
 const ADMIN_KEY = 'admin-key-of-this-test'
 
-describe('a client that leaves', () => {
-  const oneSlot = shared(() => startDemoServer(['--max-batch-size', '1']))
+/** Of the tests down to the one that kills it. */
+const twoSlots = shared(() => startDemoServer(['--max-batch-size', '2']))
 
-  it('frees its only slot, so that the next request runs; the log tells how far it came', async () => {
-    const server = oneSlot()
-    const leaving = new AbortController()
+describe('a client that leaves', () => {
+  it('frees its slot, the only one that others do not hold, so that the next request runs; the log tells how far it came', async () => {
+    const server = twoSlots()
+    const [staying, leaving] = [new AbortController(), new AbortController()]
+    const other = await startLongStream(server, staying.signal)
     await startLongStream(server, leaving.signal)
     const next = post(server, '/v1/generate', { body: SHORT })
     leaving.abort()
     expect((await next).status).toBe(200)
+    // That one still runs.
+    expect((await other.next()).done).toBe(false)
     const line = await logged(server, 'request', ({ status }) => status === 499)
     expect(line['completionTokens']).toBeLessThan(2000)
+    staying.abort()
   })
 
   it('frees it for plain requests and for those that were still queued', async () => {
-    const server = oneSlot()
+    const server = twoSlots()
     const leaving = new AbortController()
     const options = { body: LONG, signal: leaving.signal }
     const abandoned = ['/v1/generate', '/v1/generate'].map((route) => post(server, route, options))
@@ -77,9 +82,21 @@ describe('a client that leaves', () => {
   })
 })
 
+it('SIGHUP ends neither a server without TLS nor its engine', async () => {
+  const server = twoSlots()
+  const before = enginePids(server)
+
+  server.child.kill('SIGHUP')
+  for (const pid of before) process.kill(pid, 'SIGHUP')
+  const answer = await post(server, '/v1/generate', { body: SHORT })
+
+  expect(answer.status).toBe(200)
+  expect(enginePids(server)).toEqual(before)
+})
+
 describe('kill -9 of the engine process', () => {
   it('fails what it was running, is followed by a new one, and health never stops answering', async () => {
-    const server = await startDemoServer(['--max-batch-size', '2'])
+    const server = twoSlots()
     const [pid] = enginePids(server)
     if (pid === undefined) throw new Error('there is no engine process')
     const stream = await startLongStream(server)
@@ -96,8 +113,8 @@ describe('kill -9 of the engine process', () => {
   })
 
   it('loses no request that was only waiting', async () => {
-    const server = await startDemoServer(['--max-batch-size', '1'])
-    const stream = await startLongStream(server)
+    const server = twoSlots()
+    const streams = [await startLongStream(server), await startLongStream(server)]
     const waiting = post(server, '/v1/generate', { body: SHORT })
     const alsoWaiting = post(server, '/v1/generate/batch', {
       body: { prompts: ['a', 'b'], max_new_tokens: 2 },
@@ -105,44 +122,15 @@ describe('kill -9 of the engine process', () => {
     // Both have reached the engine once a request behind them is refused or answered; health proves HTTP read them.
     await health(server)
     process.kill(enginePids(server)[0] ?? 0, 'SIGKILL')
-    await drainStream(stream)
+    for (const stream of streams) expect((await drainStream(stream))?.error?.code).toBe('engine_failed')
     expect((await waiting).status).toBe(200)
     expect((await alsoWaiting).status).toBe(200)
   })
 })
 
 describe('the end of the server', () => {
-  it('by SIGTERM lets running requests finish, refuses new ones, and exits 0', async () => {
-    const server = await startDemoServer()
-    const body = { ...LONG, max_new_tokens: 300 }
-    const response = await post(server, '/v1/generate/stream', { body })
-    server.child.kill('SIGTERM')
-    const { finishReason, error } = await readStream(response)
-    expect(error).toBeNull()
-    expect(['length', 'stop']).toContain(finishReason)
-    expect(await server.ended).toEqual({ code: 0, signal: null })
-    await expect(fetch(`${server.address}/v1/health`)).rejects.toThrow('fetch failed')
-  })
-
-  it('ends streams with an error event once the shutdown time-out is over', async () => {
-    const server = await startDemoServer(['--shutdown-timeout', '0'])
-    const stream = await startLongStream(server)
-    server.child.kill('SIGINT')
-    expect((await drainStream(stream))?.error?.code).toBe('shutting_down')
-    expect(await server.ended).toEqual({ code: 0, signal: null })
-  })
-
-  it('by SIGTERM is not held up by connections that never sent a byte', async () => {
-    const server = await startServer([])
-    const socket = connect(Number(new URL(server.address).port), '127.0.0.1')
-    await new Promise((resolve) => socket.once('connect', resolve))
-    server.child.kill('SIGTERM')
-    expect(await server.ended).toEqual({ code: 0, signal: null })
-    socket.destroy()
-  })
-
   it('by kill -9 leaves no engine behind', async () => {
-    const server = await startDemoServer()
+    const server = twoSlots()
     const pids = enginePids(server)
     expect(pids).toHaveLength(1)
     server.child.kill('SIGKILL')
@@ -150,37 +138,43 @@ describe('the end of the server', () => {
     await Promise.all(pids.map(gone))
   })
 
+  it('by SIGTERM lets running requests finish, refuses new ones, and exits 0, whatever connections never sent a byte', async () => {
+    const server = await startDemoServer()
+    const socket = connect(Number(new URL(server.address).port), '127.0.0.1')
+    await new Promise((resolve) => socket.once('connect', resolve))
+    const body = { ...LONG, max_new_tokens: 300 }
+    const response = await post(server, '/v1/generate/stream', { body })
+    server.child.kill('SIGTERM')
+    const { finishReason, error } = await readStream(response)
+    expect(error).toBeNull()
+    expect(['length', 'stop']).toContain(finishReason)
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+    socket.destroy()
+    await expect(fetch(`${server.address}/v1/health`)).rejects.toThrow('fetch failed')
+  })
+
+  it('ends streams with an error event once the shutdown time-out is over, although a load hangs in the file system', async () => {
+    const folder = temporaryFolder()
+    const checkpoint = path.join(folder, 'stuck.gguf')
+    execFileSync('mkfifo', [checkpoint])
+    const hang = path.resolve(import.meta.dirname, '../support/checkpoints/stuck-file.mjs')
+    vi.stubEnv('NODE_OPTIONS', `--import ${pathToFileURL(hang).href}`)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const server = await startDemoServer(['--admin-key', ADMIN_KEY, '--shutdown-timeout', '0'])
+    const stream = await startLongStream(server)
+    const body = { id: 'stuck', checkpoint }
+    const register = call(server, 'POST /v1/admin/models?wait=false', { secret: ADMIN_KEY, body })
+    expect((await register).status).toBe(200)
+    server.child.kill('SIGINT')
+    expect((await drainStream(stream))?.error?.code).toBe('shutting_down')
+    expect(await server.ended).toEqual({ code: 0, signal: null })
+  })
+
   it('while the model loads does not wait for the load', async () => {
     const server = await startServer(['--checkpoint', SMALL_LLAMA])
     server.child.kill('SIGTERM')
     expect(await server.ended).toEqual({ code: 0, signal: null })
   })
-})
-
-it('ends by SIGTERM although a load hangs in the file system', async () => {
-  const folder = temporaryFolder()
-  const checkpoint = path.join(folder, 'stuck.gguf')
-  execFileSync('mkfifo', [checkpoint])
-  const hang = path.resolve(import.meta.dirname, '../support/checkpoints/stuck-file.mjs')
-  vi.stubEnv('NODE_OPTIONS', `--import ${pathToFileURL(hang).href}`)
-  onTestFinished(() => void vi.unstubAllEnvs())
-  const server = await startDemoServer(['--admin-key', ADMIN_KEY, '--shutdown-timeout', '0'])
-  const body = { id: 'stuck', checkpoint }
-  const register = call(server, 'POST /v1/admin/models?wait=false', { secret: ADMIN_KEY, body })
-  expect((await register).status).toBe(200)
-  server.child.kill('SIGTERM')
-  expect(await server.ended).toEqual({ code: 0, signal: null })
-})
-
-it('goes on serving when nobody takes its log any more', async () => {
-  const server = await startServer([])
-  server.child.stderr?.destroy()
-
-  for (let turn = 0; turn < 5; turn++) {
-    const answer = await post(server, '/v1/generate', { body: { prompt: 'ab' } })
-    expect(answer.status).toBe(200)
-    await answer.arrayBuffer()
-  }
 })
 
 it.each([24, 32])(
@@ -196,7 +190,14 @@ it.each([24, 32])(
   },
 )
 
-it('with a limit of 64 open files serves, in so many connections as it leaves', async () => {
+it('with a limit of 64 open files serves, in so many connections as it leaves, and goes on when nobody takes its log any more', async () => {
   const server = await listening(spawnServer(['--api-keys', KEY], { maxOpenFiles: 64 }))
   expect((await post(server, '/v1/generate', { body: { prompt: 'ab' } })).status).toBe(200)
+  server.child.stderr?.destroy()
+
+  for (let turn = 0; turn < 5; turn++) {
+    const answer = await post(server, '/v1/generate', { body: { prompt: 'ab' } })
+    expect(answer.status).toBe(200)
+    await answer.arrayBuffer()
+  }
 })

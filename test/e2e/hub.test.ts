@@ -1,13 +1,12 @@
 /** A model of the Hub, downloaded by the built program before it listens. */
 import { cpSync, readdirSync, readFileSync, utimesSync } from 'node:fs'
 import path from 'node:path'
-import { afterEach, expect, it, vi } from 'vitest'
+import { afterEach, expect, inject, it, vi } from 'vitest'
 import { type HubServer, startHub, startsOf } from '../support/checkpoints/hub-server.ts'
 import {
   call,
   SMALL_LLAMA,
   KEY,
-  listening,
   post,
   spawnServer,
   startServer,
@@ -39,39 +38,37 @@ function createGate() {
   return { opened, open: () => open() }
 }
 
-it('is served under its name, and from the cache once the Hub is gone', async () => {
+/** What is converted already is the same model, wherever its files come from. */
+const converted = () => ({ modelsOf: inject('convertedSmallLlama') })
+
+it('is downloaded once for two servers that start at once, served under its name, and from the cache once the Hub is gone', async () => {
   const { hub, cache } = await startDemoHub()
   let breaks = 0
   hub.behaviour.breakAfter = ({ path }) => (path === `/${WEIGHTS}` && breaks++ === 0 ? 1_000_000 : null)
-  const server = await startServer(['--checkpoint', 'hf:acme/demo'])
+  const [server] = await Promise.all(
+    [1, 2].map(() => startServer(['--checkpoint', 'hf:acme/demo'], converted())),
+  )
+  if (server === undefined) throw new Error('there is no server')
+  const starts = startsOf(hub.downloads().filter(({ path }) => path === `/${WEIGHTS}`))
+  expect(starts).toEqual([0, expect.any(Number)])
+  expect(starts[1]).toBeGreaterThan(0)
+  const blobs = readdirSync(path.join(cache, 'models--acme--demo/blobs'))
+  expect(blobs).toHaveLength(Object.keys(files).length)
+  expect(blobs.filter((name) => name.includes('.'))).toEqual([])
   const answer = await post(server, '/v1/generate', { body: { prompt: 'Once', max_new_tokens: 4 } })
   expect(answer.status).toBe(200)
   const models = (await (await call(server, 'GET /v1/models', { secret: KEY })).json()) as {
     data: { id: string }[]
   }
   expect(models.data.map(({ id }) => id)).toEqual(['demo'])
-  expect(startsOf(hub.downloads())).toEqual([0, 0, expect.any(Number)])
-  expect(startsOf(hub.downloads())[2]).toBeGreaterThan(0)
 
   hub.behaviour.refusal = { status: 503 }
-  const next = spawnServer(['--api-keys', KEY, '--checkpoint', 'hf:acme/demo'])
-  await listening(next)
-  expect(next.stderr.join('\n')).toMatch(/trouble of its own \(status 503\).* as it was pulled before/)
-
   // Another cache, as a copy that a tool without links would make.
   const copy = temporaryFolder()
   cpSync(cache, copy, { recursive: true, dereference: true })
   vi.stubEnv('HF_HUB_CACHE', copy)
-  vi.stubEnv('HF_HUB_OFFLINE', '1')
-  await startServer(['--checkpoint', 'hf:acme/demo'])
-})
-
-it('is downloaded for two servers that start at once', async () => {
-  const { cache } = await startDemoHub()
-  await Promise.all([1, 2].map(() => startServer(['--checkpoint', 'hf:acme/demo'])))
-  const blobs = readdirSync(path.join(cache, 'models--acme--demo/blobs'))
-  expect(blobs).toHaveLength(Object.keys(files).length)
-  expect(blobs.filter((name) => name.includes('.'))).toEqual([])
+  const next = await startServer(['--checkpoint', 'hf:acme/demo'], converted())
+  expect(next.stderr.join('\n')).toMatch(/trouble of its own \(status 503\).* as it was pulled before/)
 })
 
 it('that a server killed outright left in part is gone on with by the next', async () => {
@@ -99,7 +96,7 @@ it('that a server killed outright left in part is gone on with by the next', asy
   hub.behaviour.breakAfter = () => null
   hub.behaviour.beforeSending = () => Promise.resolve()
   const before = hub.downloads().length
-  await startServer(['--checkpoint', 'hf:acme/demo'])
+  await startServer(['--checkpoint', 'hf:acme/demo'], converted())
   expect(startsOf(hub.downloads().slice(before))).toEqual([arrived])
 })
 
@@ -133,7 +130,7 @@ it('shows how far it is when an admin registers it on a running server', async (
     return gates.shift()?.opened ?? Promise.resolve()
   }
   const held = [...gates]
-  const server = await startServer(['--admin-key', ADMIN_KEY, '--threads', '1'])
+  const server = await startServer(['--admin-key', ADMIN_KEY, '--threads', '1'], converted())
   const body = { id: 'm', checkpoint: 'hf:acme/demo' }
   const registered = await call(server, 'POST /v1/admin/models?wait=false', { secret: ADMIN_KEY, body })
   expect(registered.status).toBe(200)

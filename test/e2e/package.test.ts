@@ -5,7 +5,7 @@ import path from 'node:path'
 import * as sluice from 'sluice'
 import * as light from 'sluice/light'
 import { describe, expect, it } from 'vitest'
-import { temporaryFolder } from '../support/servers/server-process.ts'
+import { SMALL_LLAMA, temporaryFolder } from '../support/servers/server-process.ts'
 import { shared } from '../support/shared.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../..')
@@ -94,10 +94,11 @@ describe('the package', () => {
     await expect(sluice.createServer(options, hooks)).rejects.toMatchObject({ name: 'StartError', message })
   })
 
-  it('loads a model for an application whose hook throws', async () => {
+  it('loads a model for an application whose hook throws, which ends with length when its context is full', async () => {
     let calls = 0
+    const words = { authMode: 'none', logLevel: 'silent', dataDir: temporaryFolder() } as const
     const server = await sluice.createServer(
-      { port: 0, authMode: 'none', checkpoint: 'demo', logLevel: 'silent', dataDir: temporaryFolder() },
+      { ...words, port: 0, checkpoint: SMALL_LLAMA, threads: 1, maxSeqLen: 64 },
       {
         onLoadProgress: () => {
           calls++
@@ -108,7 +109,15 @@ describe('the package', () => {
     try {
       await server.loaded
       expect(calls).toBeGreaterThan(1)
-      expect(server.registry.get(null)).toMatchObject({ id: 'demo', state: 'ready' })
+      expect(server.registry.get(null)).toMatchObject({ id: 'small-llama', state: 'ready' })
+      const response = await fetch(`${server.address}/v1/generate`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ prompt: 'one two three four five', max_new_tokens: 4000, temperature: 5 }),
+      })
+      const result = (await response.json()) as { finish_reason: string; completion_tokens: number }
+      expect(['length', 'stop']).toContain(result.finish_reason)
+      if (result.finish_reason === 'length') expect(result.completion_tokens).toBeLessThan(64)
     } finally {
       await server.close()
     }
@@ -118,14 +127,12 @@ describe('the package', () => {
 /** Node 22.0 to 22.11 cannot load an ES module with `require`. */
 const CAN_REQUIRE = 'require_module' in process.features
 
+const IMPORTED = { sluice: Object.keys(sluice).sort(), 'sluice/light': Object.keys(light).sort() }
+
 describe('require()', () => {
   it('gives what import gives, or says that this Node cannot load a module so', () => {
-    if (CAN_REQUIRE) {
-      expect(requireNames(ROOT)).toEqual({
-        sluice: Object.keys(sluice).sort(),
-        'sluice/light': Object.keys(light).sort(),
-      })
-    } else expect(() => requireNames(ROOT)).toThrow('ERR_REQUIRE_ESM')
+    if (CAN_REQUIRE) expect(requireNames(ROOT)).toEqual(IMPORTED)
+    else expect(() => requireNames(ROOT)).toThrow('ERR_REQUIRE_ESM')
   })
 })
 
@@ -177,7 +184,7 @@ describe('the packed package', () => {
   })
 
   it('is required from where it was unpacked as from here', () => {
-    if (CAN_REQUIRE) expect(requireNames(unpacked())).toEqual(requireNames(ROOT))
+    if (CAN_REQUIRE) expect(requireNames(unpacked())).toEqual(IMPORTED)
     else expect(() => requireNames(unpacked())).toThrow('ERR_REQUIRE_ESM')
   })
 })

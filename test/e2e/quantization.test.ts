@@ -11,7 +11,6 @@ import {
   logged,
   post,
   readStream,
-  spawnServer,
   startDemoServer,
   startServer,
   temporaryFolder,
@@ -22,7 +21,7 @@ import { shared } from '../support/shared.ts'
 import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
 
 const PROGRAM = path.resolve(import.meta.dirname, '../../bin/sluice.js')
-const CLIENTS = 4
+const CLIENTS = lengthOf({ test: 2, soak: 4 })
 /** Of the modes that the small Llama is quantized in: with clients it takes several times the work. */
 const STREAMED_MODES = lengthOf({ test: 1, soak: 3 })
 
@@ -120,10 +119,12 @@ describe('quantizing the small Llama', () => {
     expect(lines).toHaveLength(1)
   })
 
-  it('serves quantized weights from the start, which quantizing again makes from full precision', async () => {
-    const server = await startDemoServer(['--quantization', 'int4'])
+  it('serves quantized weights from the start, which quantizing again makes from full precision, by the admin alone where that is asked for', async () => {
+    const words = ['--quantization', 'int4', '--model-admin', 'admin', '--admin-key', ADMIN_KEY]
+    const server = await startDemoServer(words)
     expect(await meta(server)).toMatchObject({ quantization: 'Q4_K_M', size_mb: 2.7588 })
-    const response = await quantize(server, 'int8')
+    expect((await quantize(server, 'int8')).status).toBe(401)
+    const response = await quantize(server, 'int8', { secret: ADMIN_KEY })
     expect(await response.json()).toMatchObject({ layers_quantized: 29, size_mb: 4.467_84 })
   })
 
@@ -140,16 +141,6 @@ describe('quantizing the small Llama', () => {
     expect((await quantize(server, 'int4', { secret })).status).toBe(200)
     expect(await meta(server)).toMatchObject({ quantization: 'Q4_K_M' })
     expect((await quantize(server, 'int8')).status).toBe(200)
-  })
-
-  it('lets only the admin quantize with --model-admin admin', async () => {
-    const checkpoint = path.join(temporaryFolder(), 'tiny.gguf')
-    writeTinyModel(checkpoint)
-    const words = ['--checkpoint', checkpoint, '--model-admin', 'admin', '--admin-key', ADMIN_KEY]
-    const server = await startServer(words)
-    await logged(server, 'serving')
-    expect((await quantize(server, 'int8', { id: 'tiny' })).status).toBe(401)
-    expect((await quantize(server, 'int8', { id: 'tiny', secret: ADMIN_KEY })).status).toBe(200)
   })
 })
 
@@ -176,43 +167,36 @@ function writeImageModel(folder: string): void {
 }
 
 describe('sluice quantize', () => {
-  it('says what it leaves out of a model that reads images', async () => {
+  it('writes a file that is served and not quantized again, and says what it leaves out of a model that reads images', async () => {
     const folder = temporaryFolder()
-    writeImageModel(path.join(folder, 'images'))
-    const words = ['--checkpoint', path.join(folder, 'images'), '--data-dir', path.join(folder, 'data')]
-    const { code, stderr } = await runProgram(['quantize', ...words, '--mode', 'int8'])
-    const sentence = 'the model takes text only: tensors that read images are left out, 1 of vision_tower'
-    expect({ code, stderr }).toEqual({ code: 0, stderr: `sluice: ${sentence}\n` })
-  })
-
-  it('writes a file that is served and not quantized again', async () => {
-    const folder = temporaryFolder()
+    const images = path.join(folder, 'images')
+    writeImageModel(images)
     const output = path.join(folder, 'small.gguf')
-    const words = ['quantize', '--checkpoint', SMALL_LLAMA, '--data-dir', path.join(folder, 'data')]
+    const words = ['quantize', '--checkpoint', images, '--data-dir', path.join(folder, 'data')]
     const made = await runProgram([...words, '--mode', 'int8', '--output', output])
-    expect(made).toEqual({ code: 0, stdout: `${output}: Q8_0, 29 matrices changed, 4.47 MB\n`, stderr: '' })
+    const leftOut = 'the model takes text only: tensors that read images are left out, 1 of vision_tower'
+    expect(made).toEqual({
+      code: 0,
+      stdout: `${output}: Q8_0, 29 matrices changed, 4.47 MB\n`,
+      stderr: `sluice: ${leftOut}\n`,
+    })
     expect(statSync(output).size).toBeGreaterThan(4_467_840)
-    expect(readdirSync(folder).toSorted()).toEqual(['data', 'small.gguf'])
+    expect(readdirSync(folder).toSorted()).toEqual(['data', 'images', 'small.gguf'])
     const again = await runProgram([...words, '--output', output])
     expect(again).toMatchObject({ code: 1, stdout: '' })
     expect(again.stderr).toBe(`sluice: ${output} exists already; --output must name a new file.\n`)
 
-    const server = await startServer(['--checkpoint', output, '--model-id', 'small-llama', '--threads', '1'])
+    const model = ['--checkpoint', output, '--model-id', 'small-llama', '--threads', '1']
+    const server = await startServer([...model, '--admin-key', ADMIN_KEY])
     await logged(server, 'serving')
     const refused = await quantize(server, 'int4')
     expect(refused.status).toBe(400)
     expect(refused.headers.get('x-error-code')).toBe('not_quantizable')
     expect(await meta(server)).toMatchObject({ quantization: 'Q8_0', state: 'ready', failure: null })
 
-    const unstarted = spawnServer(['--checkpoint', output, '--quantization', 'int4'])
-    expect(await unstarted.ended).toMatchObject({ code: 1 })
-    expect(unstarted.stderr.join('\n')).toContain('its weights are quantized already (Q8_0)')
-  })
-
-  it('needs a checkpoint', async () => {
-    expect(await runProgram(['quantize'])).toMatchObject({
-      code: 2,
-      stderr: 'sluice: --checkpoint must name what to quantize.\n',
-    })
+    const body = { id: 'again', checkpoint: output, quantization: 'int4' }
+    const registered = await call(server, 'POST /v1/admin/models', { secret: ADMIN_KEY, body })
+    expect(registered.status).toBe(400)
+    expect(await registered.text()).toContain('its weights are quantized already (Q8_0)')
   })
 })

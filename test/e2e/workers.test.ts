@@ -16,6 +16,7 @@ import {
   streamChunks,
   temporaryFolder,
   type RunningServerProcess,
+  type SpawnOptions,
 } from '../support/servers/server-process.ts'
 import { shared } from '../support/shared.ts'
 import { until } from '../support/until.ts'
@@ -23,8 +24,12 @@ import { until } from '../support/until.ts'
 const ADMIN_KEY = 'admin-key-of-this-test'
 const ECHO = { prompt: 'Once upon a time', max_new_tokens: 4 }
 
-async function startWorkers(words: readonly string[] = []): Promise<RunningServerProcess> {
-  return listening(spawnServer(['--workers', '4', '--api-keys', KEY, '--admin-key', ADMIN_KEY, ...words]))
+async function startWorkers(
+  words: readonly string[] = [],
+  options: SpawnOptions = {},
+): Promise<RunningServerProcess> {
+  const own = ['--workers', '4', '--api-keys', KEY, '--admin-key', ADMIN_KEY]
+  return listening(spawnServer([...own, ...words], options))
 }
 
 function workerPids({ child }: RunningServerProcess): number[] {
@@ -78,8 +83,25 @@ async function metricsOf(server: RunningServerProcess): Promise<string> {
   return await (await call(server, 'GET /metrics', { secret: ADMIN_KEY })).text()
 }
 
+const REMOTE_KEY = 'key-of-the-upstream-of-this-test'
+
+interface Listed {
+  readonly data: readonly { readonly id: string }[]
+}
+
 describe('four workers', () => {
-  const server = shared(() => startWorkers())
+  const server = shared(async () => {
+    const upstream = await listening(spawnServer(['--api-keys', REMOTE_KEY]))
+    const config = path.join(temporaryFolder(), 'sluice.json')
+    const remote = { api_key: REMOTE_KEY, model: 'default', engine: 'openai' }
+    const models = [
+      { id: 'open', ...remote, endpoints: [upstream.address] },
+      { id: 'dear', ...remote, endpoints: [upstream.address], tiers: ['enterprise'] },
+      { id: 'away', ...remote, endpoints: ['http://127.0.0.1:9'], fallback: 'open' },
+    ]
+    writeFileSync(config, JSON.stringify({ models, aliases: ['gpt-4o=open'] }))
+    return startWorkers(['--config', config])
+  })
 
   it('all answer', async () => {
     await burst(server(), 24, { route: 'GET /', body: null })
@@ -91,9 +113,8 @@ describe('four workers', () => {
     const metrics = await metricsOf(server())
     const answered = /sluice_requests_total\{[^}]*route="\/"[^}]*\} (\d+)/.exec(metrics)?.[1]
     expect(Number(answered)).toBe(24)
-    expect(metrics).toContain('sluice_model_state{model="default",state="ready"} 1\n')
+    expect(metrics).toContain('sluice_model_state{model="open",state="ready"} 1\n')
     expect(metrics).toContain('sluice_ready 1\n')
-    expect(metrics).toContain('sluice_slots{model="default"} 8\n')
   })
 
   it('let exactly as many of a burst pass as the rate allows', async () => {
@@ -138,6 +159,39 @@ describe('four workers', () => {
     const statuses: number[] = []
     for (let i = 0; i < 60; i++) statuses.push(...(await burst(server(), 1, { secret })))
     expect(count(statuses, 200)).toBe(60)
+  })
+
+  it('have models for the tiers that may use them, which answer by their aliases, and stand in for one another, at each', async () => {
+    // One of a free key may still be counted at one worker when the next comes to another.
+    const [{ key: pro }, { key: enterprise }] = [
+      await createKey(server(), '?tier=pro'),
+      await createKey(server(), '?tier=enterprise'),
+    ]
+    const ask = async (secret: string, model: string) => {
+      const statuses: number[] = []
+      for (let i = 0; i < 8; i++)
+        statuses.push(...(await burst(server(), 1, { secret, body: { ...ECHO, model } })))
+      return statuses
+    }
+    expect(new Set(await ask(enterprise, 'dear'))).toEqual(new Set([200]))
+    expect(new Set(await ask(pro, 'dear'))).toEqual(new Set([404]))
+    expect(new Set(await ask(enterprise, 'gpt-4o'))).toEqual(new Set([200]))
+    expect(new Set(await ask(enterprise, 'away'))).toEqual(new Set([200]))
+    const lists = await Promise.all(
+      Array.from({ length: 8 }, () => call(server(), 'GET /v1/models', { secret: pro })),
+    )
+    const ids = await Promise.all(
+      lists.map(async (list) => ((await list.json()) as Listed).data.map(({ id }) => id)),
+    )
+    for (const names of ids) expect(names).not.toContain('dear')
+    // The slots and the cache are the upstream's.
+    await expect.poll(() => metricsOf(server())).toContain('sluice_requests_running{model="dear"} 0\n')
+    expect(
+      (await metricsOf(server()))
+        .split('\n')
+        .filter((line) => line.includes('dear'))
+        .filter((line) => /sluice_(slots|kv_cache_\w+|prefix_cache_\w+)/.test(line)),
+    ).toEqual([])
   })
 
   it('count wrong admin keys together', async () => {
@@ -213,60 +267,6 @@ async function endsWithin(chunks: ReturnType<typeof streamChunks>, limitMs: numb
     return true
   }
 }
-
-const REMOTE_KEY = 'key-of-the-upstream-of-this-test'
-
-interface Listed {
-  readonly data: readonly { readonly id: string }[]
-}
-
-describe('the models of four workers', () => {
-  const upstream = shared(() => listening(spawnServer(['--api-keys', REMOTE_KEY])))
-  const server = shared(async () => {
-    const config = path.join(temporaryFolder(), 'sluice.json')
-    const remote = { api_key: REMOTE_KEY, model: 'default', engine: 'openai' }
-    const models = [
-      { id: 'open', ...remote, endpoints: [upstream().address] },
-      { id: 'dear', ...remote, endpoints: [upstream().address], tiers: ['enterprise'] },
-      { id: 'away', ...remote, endpoints: ['http://127.0.0.1:9'], fallback: 'open' },
-    ]
-    writeFileSync(config, JSON.stringify({ models, aliases: ['gpt-4o=open'] }))
-    return startWorkers(['--config', config])
-  })
-
-  it('are for the tiers that may use them, answer by their aliases, and stand in for one another, at each', async () => {
-    // One of a free key may still be counted at one worker when the next comes to another.
-    const [{ key: pro }, { key: enterprise }] = [
-      await createKey(server(), '?tier=pro'),
-      await createKey(server(), '?tier=enterprise'),
-    ]
-    const ask = async (secret: string, model: string) => {
-      const statuses: number[] = []
-      for (let i = 0; i < 8; i++)
-        statuses.push(...(await burst(server(), 1, { secret, body: { ...ECHO, model } })))
-      return statuses
-    }
-    expect(new Set(await ask(enterprise, 'dear'))).toEqual(new Set([200]))
-    expect(new Set(await ask(pro, 'dear'))).toEqual(new Set([404]))
-    expect(new Set(await ask(enterprise, 'gpt-4o'))).toEqual(new Set([200]))
-    expect(new Set(await ask(enterprise, 'away'))).toEqual(new Set([200]))
-    const lists = await Promise.all(
-      Array.from({ length: 8 }, () => call(server(), 'GET /v1/models', { secret: pro })),
-    )
-    const ids = await Promise.all(
-      lists.map(async (list) => ((await list.json()) as Listed).data.map(({ id }) => id)),
-    )
-    for (const names of ids) expect(names).not.toContain('dear')
-    // The slots and the cache are the upstream's.
-    await expect.poll(() => metricsOf(server())).toContain('sluice_requests_running{model="dear"} 0\n')
-    expect(
-      (await metricsOf(server()))
-        .split('\n')
-        .filter((line) => line.includes('dear'))
-        .filter((line) => /sluice_(slots|kv_cache_\w+|prefix_cache_\w+)/.test(line)),
-    ).toEqual([])
-  })
-})
 
 // Two dozen processes are started: too much for each run of the tests.
 if (inject('isSoak'))
@@ -426,14 +426,10 @@ if (inject('isSoak'))
 describe('workers whose models share one seat', () => {
   const ids = ['one', 'other']
   const server = shared(async () => {
-    const running = await startWorkers([
-      '--max-loaded-models',
-      '1',
-      '--checkpoint',
-      SMALL_LLAMA,
-      '--model-id',
-      'one',
-    ])
+    const words = ['--max-loaded-models', '1', '--checkpoint', SMALL_LLAMA, '--model-id', 'one']
+    const running = await startWorkers([...words, '--workers', '2'], {
+      modelsOf: inject('convertedSmallLlama'),
+    })
     const body = { id: 'other', checkpoint: SMALL_LLAMA, load: 'request' }
     const answer = await call(running, 'POST /v1/admin/models', { secret: ADMIN_KEY, body })
     expect(answer.status).toBe(200)
@@ -457,7 +453,11 @@ describe('workers whose models share one seat', () => {
       const answer = await call(server(), `POST /v1/admin/models/one/${action}`, { secret: ADMIN_KEY })
       return ((await answer.json()) as { meta: { state: string } }).meta.state
     }
-    expect([await act('load'), await act('unload')]).toEqual(['ready', 'unloaded'])
+    expect(await act('load')).toBe('ready')
+    // Of one engine, however many workers ask it.
+    await expect.poll(() => metricsOf(server())).toContain('sluice_slots{model="one"} 8\n')
+    expect(await metricsOf(server())).toContain('sluice_model_state{model="one",state="ready"} 1\n')
+    expect(await act('unload')).toBe('unloaded')
     expect((await call(server(), 'GET /v1/ready')).status).toBe(200)
     expect(await burst(server(), 8)).toEqual(Array.from({ length: 8 }, () => 200))
   })

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { createOperatorScene } from '../../../test/support/servers/operator-scene.ts'
 import { parseCommandLine } from '../command-line.ts'
 import { progressLine } from './quantize-command.ts'
 
@@ -11,6 +12,14 @@ describe('sluice quantize', () => {
       flags: { checkpoint: 'models/demo' },
     })
     expect(parseCommandLine(['quantize'])).toMatchObject({ command: { mode: 'int4', output: null } })
+  })
+
+  it('needs a checkpoint', async () => {
+    expect(await createOperatorScene({ env: {} }).sluice('quantize')).toEqual({
+      exitCode: 2,
+      printed: '',
+      complaints: ['sluice: --checkpoint must name what to quantize.'],
+    })
   })
 
   it('draws a bar', () => {

@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { expect, it } from 'vitest'
 import { lengthOf } from '../../support/length-of.ts'
 import { call, startServer, temporaryFolder } from '../../support/servers/server-process.ts'
+import { shared } from '../../support/shared.ts'
 
 const SLUICE = path.resolve(import.meta.dirname, '../../../bin/sluice.js')
 const run = promisify(execFile)
@@ -19,12 +20,30 @@ async function sluice(...words: readonly string[]): Promise<string> {
   return stdout
 }
 
-it('keys made, changed and revoked on the command line hold for the next request', async () => {
+/** The key of the first test, beside those that another one counts. */
+const SHORT_LIVED = 'short-lived'
+
+/** A server with its data folder. */
+const scene = shared(async () => {
   const dataDir = temporaryFolder()
-  const server = await startServer(['--data-dir', dataDir])
+  return { dataDir, server: await startServer(['--data-dir', dataDir, '--trusted-proxies', '127.0.0.1']) }
+})
+
+it('keys made, changed and revoked on the command line hold for the next request', async () => {
+  const { server, dataDir } = scene()
   const statusOf = async (key: string) => (await call(server, 'GET /v1/models', { secret: key })).status
 
-  const made = await sluice('keys', 'create', '--tier', 'pro', '--json', '--data-dir', dataDir)
+  const made = await sluice(
+    'keys',
+    'create',
+    '--name',
+    SHORT_LIVED,
+    '--tier',
+    'pro',
+    '--json',
+    '--data-dir',
+    dataDir,
+  )
   const { id, key } = JSON.parse(made) as { id: string; key: string }
   expect(await statusOf(key)).toBe(200)
 
@@ -53,8 +72,7 @@ it('a chat without a server starts the bundled model, writes its answer alone, a
 })
 
 it('neither the server nor a command ever finds the database locked', async () => {
-  const dataDir = temporaryFolder()
-  const server = await startServer(['--data-dir', dataDir, '--trusted-proxies', '127.0.0.1'])
+  const { server, dataDir } = scene()
   const done = new AbortController()
   const registrations: number[] = []
   const registering = (async () => {
@@ -79,9 +97,10 @@ it('neither the server nor a command ever finds the database locked', async () =
   expect(new Set(registrations)).toEqual(new Set([200]))
   expect(server.stderr.join('\n')).not.toMatch(/locked|busy/i)
   const listed = JSON.parse(await sluice('keys', 'list', '--json', '--data-dir', dataDir)) as {
-    count: number
+    keys: { name: string }[]
   }
-  expect(listed.count).toBe(registrations.length + 2 * ROUNDS)
+  const others = listed.keys.filter(({ name }) => name !== SHORT_LIVED)
+  expect(others).toHaveLength(registrations.length + 2 * ROUNDS)
 })
 
 it('an output that takes nothing is a failure, not an end like any other', async () => {

@@ -8,7 +8,7 @@ import { pairOf } from '../../support/net/tls-files.ts'
 import { startServer } from '../../support/servers/server-process.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../../..')
-const IMAGES = ['Dockerfile', 'Dockerfile.cuda'].map((image) => ({ image }))
+const IMAGES = ['Dockerfile', 'Dockerfile.cuda']
 
 function commandOf(image: string): readonly string[] {
   const text = readFileSync(path.join(ROOT, 'deploy/docker', image), 'utf8')
@@ -25,7 +25,10 @@ function check(image: string, pid: number | undefined, env: Record<string, strin
   })
 }
 
-describe.skipIf(!existsSync('/proc/self/cmdline')).each(IMAGES)('HEALTHCHECK of $image', ({ image }) => {
+describe.skipIf(!existsSync('/proc/self/cmdline'))('HEALTHCHECK of each image', () => {
+  const checkAll = (pid: number | undefined, env: Record<string, string>) =>
+    Promise.all(IMAGES.map((image) => check(image, pid, env)))
+
   it('asks a server with options of its command line, with TLS, until it is gone', async () => {
     const { certfile, keyfile } = pairOf('first')
     const [port = 0] = await freePorts(1)
@@ -36,16 +39,18 @@ describe.skipIf(!existsSync('/proc/self/cmdline')).each(IMAGES)('HEALTHCHECK of 
     // An image has it, which the command line replaces.
     const env = { SLUICE_PORT: '8080' }
 
-    expect(await check(image, server.child.pid, env)).toBe(0)
+    expect(await checkAll(server.child.pid, env)).toEqual([0, 0])
     server.child.kill('SIGKILL')
     await server.ended
-    expect(await check(image, process.pid, { SLUICE_PORT: String(port), SLUICE_HOST: '127.0.0.2' })).toBe(1)
+    const gone = { SLUICE_PORT: String(port), SLUICE_HOST: '127.0.0.2' }
+    expect(await checkAll(process.pid, gone)).toEqual([1, 1])
   })
 
   it('asks at the port of the environment behind another first process, on any address', async () => {
     const [port = 0] = await freePorts(1)
     await startServer(['--host', '0.0.0.0', '--registration', 'closed', '--port', String(port)])
 
-    expect(await check(image, process.pid, { SLUICE_PORT: String(port), SLUICE_HOST: '0.0.0.0' })).toBe(0)
+    const env = { SLUICE_PORT: String(port), SLUICE_HOST: '0.0.0.0' }
+    expect(await checkAll(process.pid, env)).toEqual([0, 0])
   })
 })

@@ -16,44 +16,32 @@ import {
 const WORDS = ['--api-keys', KEY]
 
 describe('a second server on one data folder', () => {
-  it('is refused with the process that holds it, and changes nothing for the first', async () => {
+  it('is refused with the process that holds it, changes nothing for the first, and starts once that has been killed', async () => {
     const folder = temporaryFolder()
     const first = await startServer([...WORDS, '--data-dir', folder])
+    const others = [
+      spawnServer([...WORDS, '--data-dir', path.join(folder, '.')]),
+      // It shares a database of usage alone.
+      spawnServer([...WORDS, '--api-db', ':memory:', '--data-dir', folder]),
+    ] as const
+    for (const { ended } of others) expect(await ended).toEqual({ code: 1, signal: null })
 
-    const second = spawnServer([...WORDS, '--data-dir', path.join(folder, '.')])
-
-    expect(await second.ended).toEqual({ code: 1, signal: null })
-    expect(second.stdout).toEqual([])
-    expect(second.stderr).toEqual([
+    const [ofBoth, ofUsage] = others
+    expect(ofBoth.stdout).toEqual([])
+    expect(ofBoth.stderr).toEqual([
       `sluice: The database of accounts and keys '${path.join(folder, 'api.db')}' (--api-db) is in use by the server with process id ${first.child.pid}: stop that one, or give this one files of its own (--data-dir, or --api-db and --usage-db).`,
     ])
-    expect((await post(first, '/v1/generate', { body: { prompt: 'a' } })).status).toBe(200)
-  })
-
-  it('is refused where the two share a database of usage alone', async () => {
-    const folder = temporaryFolder()
-    const words = [...WORDS, '--api-db', ':memory:', '--data-dir', folder]
-    const first = await startServer(words)
-
-    const second = spawnServer(words)
-
-    expect(await second.ended).toEqual({ code: 1, signal: null })
-    expect(second.stderr.join('\n')).toContain(
+    expect(ofUsage.stderr.join('\n')).toContain(
       `(--usage-db) is in use by the server with process id ${first.child.pid}`,
     )
-  })
+    expect((await post(first, '/v1/generate', { body: { prompt: 'a' } })).status).toBe(200)
 
-  it('starts once the first has been killed', async () => {
-    const folder = temporaryFolder()
-    const first = await startServer([...WORDS, '--data-dir', folder])
     first.child.kill('SIGKILL')
     await first.ended
-
-    const second = await startServer([...WORDS, '--data-dir', folder])
-    expect((await post(second, '/v1/generate', { body: { prompt: 'a' } })).status).toBe(200)
-    second.child.kill('SIGTERM')
-    expect(await second.ended).toEqual({ code: 0, signal: null })
-
+    const next = await startServer([...WORDS, '--data-dir', folder])
+    expect((await post(next, '/v1/generate', { body: { prompt: 'a' } })).status).toBe(200)
+    next.child.kill('SIGTERM')
+    expect(await next.ended).toEqual({ code: 0, signal: null })
     expect(readdirSync(folder).toSorted()).toEqual(['api.db', 'usage.db'])
   })
 })

@@ -1,5 +1,5 @@
 /** The database files of the built program: what survives, what is refused untouched, and a disk that is full. */
-import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { DatabaseSync } from '@photostructure/sqlite'
@@ -15,6 +15,7 @@ import {
   startServer,
   temporaryFolder,
 } from '../../support/servers/server-process.ts'
+import { shared } from '../../support/shared.ts'
 
 const ADMIN_KEY = 'admin-key-of-this-test'
 const PASSWORD = 'correct horse'
@@ -81,23 +82,12 @@ function foreignFile(file: string): void {
   database.close()
 }
 
+/** A part: all that can be wrong with a file is tried in the tests of what opens it. */
 const UNUSABLE: readonly [string, (folder: string) => string | Promise<string>, RegExp][] = [
-  [
-    'is no database',
-    (folder) => make(folder, (file) => writeFileSync(file, 'Dear diary, '.repeat(500))),
-    /not a SQLite database/,
-  ],
-  ['belongs to another program', (folder) => make(folder, foreignFile), /holds something else/],
   [
     'was written by a newer version',
     (folder) => make(folder, newerFile),
     /newer version of Sluice.*9999-from-the-future/,
-  ],
-  ['is a folder', (folder) => folder, /it is a folder/],
-  [
-    'lies in a folder that is not there',
-    (folder) => path.join(folder, 'no/api.db'),
-    /its folder does not exist/,
   ],
   ['may not be made there', () => path.join(unwritableFolder(), 'api.db'), /not permitted|read-only/],
 ]
@@ -140,9 +130,29 @@ describe('a database that', () => {
 })
 
 describe('a full disk', () => {
+  const full = shared(() => listening(spawnServer(['--api-keys', KEY, '--admin-key', ADMIN_KEY], SMALL_DISK)))
+
+  it('makes no account by halves', async () => {
+    const server = full()
+    const create = () => call(server, 'POST /v1/admin/keys', { secret: ADMIN_KEY })
+
+    let made = 0
+    let failed = await create()
+    for (; failed.status === 200 && made < 2000; made++) failed = await create()
+
+    expect(failed.status).toBe(500)
+    expect((await json(call(server, 'GET /v1/admin/keys', { secret: ADMIN_KEY })))['count']).toBe(made)
+    const account = { email: 'ann@example.org', password: PASSWORD }
+    const registration = await call(server, 'POST /v1/auth/register', { body: account })
+    const isMade = registration.status === 200 ? 1 : 0
+    expect((await json(call(server, 'GET /v1/admin/users', { secret: ADMIN_KEY })))['count']).toBe(isMade)
+    expect((await json(call(server, 'GET /v1/admin/keys', { secret: ADMIN_KEY })))['count']).toBe(
+      made + isMade,
+    )
+  })
+
   it('fails what must be recorded with 500, names the cause in the log alone, and ends nothing else', async () => {
-    const words = ['--api-keys', KEY, '--admin-key', ADMIN_KEY]
-    const server = await listening(spawnServer(words, SMALL_DISK))
+    const server = full()
     const generate = () => post(server, '/v1/generate', { body: { prompt: 'a' } })
 
     let failed = await generate()
@@ -160,24 +170,5 @@ describe('a full disk', () => {
     expect((await call(server, 'GET /v1/admin/usage', { secret: ADMIN_KEY })).status).toBe(200)
     server.child.kill('SIGTERM')
     expect(await server.ended).toEqual({ code: 0, signal: null })
-  })
-
-  it('makes no account by halves', async () => {
-    const server = await listening(spawnServer(['--admin-key', ADMIN_KEY, '--api-keys', KEY], SMALL_DISK))
-    const create = () => call(server, 'POST /v1/admin/keys', { secret: ADMIN_KEY })
-
-    let made = 0
-    let failed = await create()
-    for (; failed.status === 200 && made < 2000; made++) failed = await create()
-
-    expect(failed.status).toBe(500)
-    expect((await json(call(server, 'GET /v1/admin/keys', { secret: ADMIN_KEY })))['count']).toBe(made)
-    const account = { email: 'ann@example.org', password: PASSWORD }
-    const registration = await call(server, 'POST /v1/auth/register', { body: account })
-    const isMade = registration.status === 200 ? 1 : 0
-    expect((await json(call(server, 'GET /v1/admin/users', { secret: ADMIN_KEY })))['count']).toBe(isMade)
-    expect((await json(call(server, 'GET /v1/admin/keys', { secret: ADMIN_KEY })))['count']).toBe(
-      made + isMade,
-    )
   })
 })

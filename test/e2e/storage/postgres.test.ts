@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { newKeySecret } from '../../../src/accounts/keys/key-secret.ts'
 import { POSTGRES_BIN } from '../../../tools/optional-programs.mjs'
-import { type PostgresServer, runSql, startOwnPostgres } from '../../support/databases/throw-away-postgres.ts'
+import { runSql, startOwnPostgres } from '../../support/databases/throw-away-postgres.ts'
 import {
   call,
   logged,
@@ -13,32 +13,20 @@ import {
   startServer,
   temporaryFolder,
 } from '../../support/servers/server-process.ts'
+import { shared } from '../../support/shared.ts'
 
 const ADMIN_KEY = 'admin-key-of-this-test'
 
-interface Scene {
-  readonly postgres: PostgresServer
-  readonly url: string
-  /** Starts an instance with a data folder of its own, or this one. */
-  readonly start: (dataDir?: string, words?: readonly string[]) => Promise<RunningServerProcess>
-}
-
-async function createScene(): Promise<Scene> {
+/** Of one instance with a data folder of its own, and of all that a test starts beside it. */
+async function createScene() {
   const postgres = await startOwnPostgres()
   const url = await postgres.createDatabase()
-  const start = (dataDir = temporaryFolder(), words: readonly string[] = []) =>
-    startServer([
-      '--admin-key',
-      ADMIN_KEY,
-      '--api-db',
-      url,
-      '--usage-db',
-      url,
-      '--data-dir',
-      dataDir,
-      ...words,
-    ])
-  return { postgres, url, start }
+  const start = (dataDir: string, words: readonly string[] = []) => {
+    const databases = ['--api-db', url, '--usage-db', url, '--data-dir', dataDir]
+    return startServer(['--admin-key', ADMIN_KEY, ...databases, ...words])
+  }
+  const dataDir = temporaryFolder()
+  return { postgres, url, start, dataDir, server: await start(dataDir) }
 }
 
 async function createKey(server: RunningServerProcess): Promise<{ id: string; key: string }> {
@@ -67,9 +55,11 @@ async function databasesUp(server: RunningServerProcess): Promise<Record<string,
 const waitingBytes = (dataDir: string) => statSync(path.join(dataDir, 'waiting-usage.jsonl')).size
 
 describe.skipIf(POSTGRES_BIN === null)('instances on one PostgreSQL', () => {
+  const scene = shared(createScene)
+
   it('hear within a second that a key was revoked, by another instance or past all of them', async () => {
-    const { start, url } = await createScene()
-    const [one, other] = await Promise.all([start(), start()])
+    const { start, url, server: one } = scene()
+    const other = await start(temporaryFolder())
     const [first, second] = [await createKey(one), await createKey(one)]
     for (const { key } of [first, second]) expect(await generate(other, key)).toBe(200)
 
@@ -80,10 +70,28 @@ describe.skipIf(POSTGRES_BIN === null)('instances on one PostgreSQL', () => {
     await expect.poll(() => generate(other, second.key), { timeout: 1000, interval: 20 }).toBe(401)
   })
 
+  it('go on beside one that takes no connection and answers nothing', async () => {
+    const { server, postgres } = scene()
+    const { key } = await createKey(server)
+    expect(await generate(server, key)).toBe(200)
+    const before = Number(await countRequests(server))
+
+    await runSql(
+      postgres.urlOf('postgres'),
+      "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and application_name = 'sluice'",
+    )
+    postgres.signal('SIGSTOP')
+    for (let count = 0; count < 5; count++) expect(await generate(server, key)).toBe(200)
+    await logged(server, 'The database of usage cannot be reached: timeout expired.')
+    postgres.signal('SIGCONT')
+    await logged(server, 'the database of usage is back')
+
+    expect(await countRequests(server)).toBe(before + 5)
+  })
+
   it('serve the keys they know while it is away, and lose no row of usage', async () => {
-    const { start, postgres } = await createScene()
-    const dataDir = temporaryFolder()
-    const server = await start(dataDir)
+    const { server, dataDir, postgres } = scene()
+    const before = Number(await countRequests(server))
     const [known, revoked, unused] = [
       await createKey(server),
       await createKey(server),
@@ -118,51 +126,17 @@ describe.skipIf(POSTGRES_BIN === null)('instances on one PostgreSQL', () => {
     loading.abort()
     await Promise.all(loads)
 
-    expect(await countRequests(server)).toBe(answered)
+    expect(await countRequests(server)).toBe(before + answered)
     // Each database is asked by itself whether it is back.
     await expect.poll(() => databasesUp(server), { timeout: 3000 }).toEqual({ accounts: 1, usage: 1 })
     expect(await generate(server, unused.key)).toBe(200)
     expect(await generate(server, revoked.key)).toBe(401)
   })
 
-  it('killed while it is away, count at the next start what they answered', async () => {
-    const { start, postgres } = await createScene()
-    const dataDir = temporaryFolder()
-    const first = await start(dataDir)
-    const { key } = await createKey(first)
-    expect(await generate(first, key)).toBe(200)
-    await postgres.kill()
-    for (let count = 0; count < 5; count++) expect(await generate(first, key)).toBe(200)
-    first.child.kill('SIGKILL')
-    await first.ended
-    expect(waitingBytes(dataDir)).toBeGreaterThan(0)
-    await postgres.start()
-
-    expect(await countRequests(await start(dataDir))).toBe(6)
-  })
-
-  it('go on beside one that takes no connection and answers nothing', async () => {
-    const { start, postgres } = await createScene()
-    const server = await start()
-    const { key } = await createKey(server)
-    expect(await generate(server, key)).toBe(200)
-
-    await runSql(
-      postgres.urlOf('postgres'),
-      "select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid() and application_name = 'sluice'",
-    )
-    postgres.signal('SIGSTOP')
-    for (let count = 0; count < 5; count++) expect(await generate(server, key)).toBe(200)
-    await logged(server, 'The database of usage cannot be reached: timeout expired.')
-    postgres.signal('SIGCONT')
-    await logged(server, 'the database of usage is back')
-
-    expect(await countRequests(server)).toBe(6)
-  })
-
   it('with workers know the same keys in all of them, also in one that is started while it is away', async () => {
-    const { start, postgres } = await createScene()
+    const { start, postgres } = scene()
     const server = await start(temporaryFolder(), ['--workers', '2'])
+    const before = Number(await countRequests(server))
     // Each on a connection of its own, so that they reach both.
     const statuses = (key: string) => Promise.all(Array.from({ length: 6 }, () => generate(server, key)))
     const keys = await Promise.all(Array.from({ length: 4 }, () => createKey(server)))
@@ -181,6 +155,23 @@ describe.skipIf(POSTGRES_BIN === null)('instances on one PostgreSQL', () => {
     expect(await databasesUp(server)).toEqual({ accounts: 0, usage: 0 })
     for (const { key } of keys) expect(new Set(await statuses(key))).toEqual(new Set([200]))
     await postgres.start()
-    await expect.poll(() => countRequests(server), { timeout: 5000 }).toBe(12 + 4 + 24 + 24)
+    const made = 12 + 4 + 24 + 24
+    await expect.poll(() => countRequests(server), { timeout: 5000 }).toBe(before + made)
+  })
+
+  it('killed while it is away, count at the next start what they answered', async () => {
+    const { start, server, dataDir, postgres } = scene()
+    await expect.poll(() => databasesUp(server)).toEqual({ accounts: 1, usage: 1 })
+    const { key } = await createKey(server)
+    expect(await generate(server, key)).toBe(200)
+    const before = Number(await countRequests(server))
+    await postgres.kill()
+    for (let count = 0; count < 5; count++) expect(await generate(server, key)).toBe(200)
+    server.child.kill('SIGKILL')
+    await server.ended
+    expect(waitingBytes(dataDir)).toBeGreaterThan(0)
+    await postgres.start()
+
+    expect(await countRequests(await start(dataDir))).toBe(before + 5)
   })
 })

@@ -96,7 +96,16 @@ function layerShapes(at: string): Shapes {
   }
 }
 
+const valuesByName = new Map<string, Float32Array>()
+
+/** Of a name once: a forward pass asks for each row. */
 function valuesOf(name: string): Float32Array {
+  const known = valuesByName.get(name) ?? makeValues(name)
+  valuesByName.set(name, known)
+  return known
+}
+
+function makeValues(name: string): Float32Array {
   const values = hashedTensor(name, SHAPES[name] ?? RERANKER_SHAPES[name] ?? [], 1)
   if (name.endsWith('LayerNorm.weight')) return values.map((value) => 1 + value / 2)
   return values.map((value) => value * 2)

@@ -6,7 +6,7 @@ import type { Constraint } from '../../src/protocol/constraint.ts'
 import type { Sampling, SequenceOptions } from '../../src/protocol/engine.ts'
 import { type SmallLlama, openSmallLlama } from '../support/engines/small-llama.ts'
 import { engineRequest, runRequest } from '../support/engines/engine-requests.ts'
-import { randomSchema } from '../support/engines/random-schemas.ts'
+import { randomSchema } from '../support/constraints/random-schemas.ts'
 import { FIXED_SEED, lengthOf } from '../support/length-of.ts'
 
 const PROMPT = '<|user|>Tell me about the garden.<|assistant|>'

@@ -122,6 +122,41 @@ describe('a text with a constraint', () => {
     expect(reader.wait()).toBe('ended')
   })
 
+  it('has its mask made when the pool is woken, before anyone waits for it', async () => {
+    const own = await openPool()
+    const { reader } = await start(own, YES_NO)
+    reader.wait()
+    reader.post(codes('y')[0] as number)
+    own.wake()
+    await expect.poll(() => allowedOf(reader)).toEqual(codes('e'))
+  })
+
+  it('cannot go on where its thread has ended, whatever was made before', async () => {
+    const own = await openPool()
+    const { reader } = await start(own, YES_NO)
+    expect(reader.wait()).toBe('open')
+    own.close()
+    expect(reader.wait()).toBe('lost')
+  })
+
+  it('has no byte that no character begins with', async () => {
+    const { reader } = await start(await openPool(), { kind: 'regex', pattern: '[^a]' })
+    expect(reader.wait()).toBe('open')
+    const allowed = allowedOf(reader)
+    expect([0xc1, 0xc2, 0xf4, 0xf5].filter((byte) => allowed.includes(byte))).toEqual([0xc2, 0xf4])
+    reader.post(0xed)
+    expect([reader.wait(), allowedOf(reader).at(-1)]).toEqual(['open', 0x9f])
+  })
+
+  it('leaves no memory behind when it is dropped', async () => {
+    const own = await openPool({ maxGrammarBytes: 65_536 })
+    for (let texts = 0; texts < 4000; texts++) {
+      const { matcherId, reader } = await start(own, YES_NO)
+      expect(reader.wait()).toBe('open')
+      own.drop(matcherId)
+    }
+  })
+
   it('has a matcher of its own beside others of the same grammar', async () => {
     const own = await openPool()
     const [one, other] = await Promise.all([start(own, YES_NO), start(own, YES_NO)])

@@ -23,6 +23,12 @@ export function mostOf(schema: Schema, keyword: 'maxLength' | 'maxItems', place:
   return countOf(schema, keyword, place.path) ?? Infinity
 }
 
+/** @throws SchemaError for what is no list of so many */
+export function schemasOf(given: unknown, path: string, least = 1): readonly unknown[] {
+  if (Array.isArray(given) && given.length >= least) return given
+  throw new SchemaError(path, 'it must be an array of schemas')
+}
+
 /** Null where nothing is said of it. */
 function countOf(schema: Schema, keyword: string, path: string): number | null {
   const given = schema[keyword]

@@ -6,7 +6,7 @@
  * Invariant: what a strict schema's grammar allows is valid; of another schema, but for the keywords of `IGNORED`.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { leastOf, mostOf, type Place } from './counts.ts'
+import { leastOf, mostOf, schemasOf, type Place } from './counts.ts'
 import { literal, repeat } from './ebnf.ts'
 import { addJsonRule, writeRules } from './json-rules.ts'
 import {
@@ -18,11 +18,11 @@ import {
   othersOf,
   type Schema,
 } from './keywords.ts'
-import { mergeSchemas, typesOf } from './merge-schemas.ts'
+import { closeObject, JoinedSchemas, type OptionsKeyword } from './combined/joined-schemas.ts'
+import { typesOf } from './combined/merge-schemas.ts'
 import { type Multiples, multiplesGrammar } from './numbers/multiples-grammar.ts'
 import { type Bound, integerGrammar, numberGrammar } from './numbers/number-grammar.ts'
 import { keyNotAmong, writeObject } from './object-grammar.ts'
-import { areDisjoint } from './disjoint.ts'
 import { resolvePointer } from './schema-pointer.ts'
 import { NoValueError, SchemaError, SelfReferenceError } from './schema-error.ts'
 import { type RuleWriter, stringGrammar } from './strings/string-grammar.ts'
@@ -48,6 +48,7 @@ export function schemaToGrammar(schema: unknown, options: SchemaOptions): string
 class SchemaConverter {
   readonly #root: unknown
   readonly #options: SchemaOptions
+  readonly #joined: JoinedSchemas
   readonly #rules = new Map<string, string>()
   /** Rules by the pointer of the schema they stand for, or by the number of the schemas that they stand for together. */
   readonly #references = new Map<string, string>()
@@ -61,11 +62,14 @@ class SchemaConverter {
   #leftOut = 0
   #selfReferences = 0
   #depth = 0
+  /** How many of those it is in: what has no value in there is left out without a word. */
+  #attempts = 0
   #names = 0
 
   constructor(root: unknown, options: SchemaOptions) {
     this.#root = root
     this.#options = options
+    this.#joined = new JoinedSchemas(root, options.isStrict)
   }
 
   convert(): string {
@@ -104,29 +108,31 @@ class SchemaConverter {
     for (const keyword of ['anyOf', 'oneOf'] as const) {
       if (rest[keyword] !== undefined) return this.#anyOf(keyword, rest, path)
     }
-    const { const: only, ...others } = rest
+    // A schema that is not strict may evaluate properties by keywords that are not kept to.
+    const flat = this.#options.isStrict ? closeObject(rest) : rest
+    const { const: only, ...others } = flat
     if (only !== undefined) {
       const among = others['enum'] ?? [only]
       const values = Array.isArray(among) ? among.filter((one) => isDeepStrictEqual(one, only)) : among
       return this.#enum({ ...others, enum: values }, path)
     }
-    if (rest['enum'] !== undefined) return this.#enum(rest, path)
-    const type = rest['type'] ?? impliedType(rest)
+    if (flat['enum'] !== undefined) return this.#enum(flat, path)
+    const type = flat['type'] ?? impliedType(flat)
     if (type === null) return this.#json('value')
-    return this.#typed(typesOf(type), rest, path)
+    return this.#typed(typesOf(type), flat, path)
   }
 
   #reference($ref: unknown, schema: Schema, path: string): string {
     const target = resolvePointer(this.#root, $ref, `${path}/$ref`)
     const pointer = $ref as string
     const { $ref: _own, ...siblings } = assertionsOf(schema)
-    if (Object.keys(siblings).length > 0) return this.#merged([{ $ref }, siblings], path)
+    if (Object.keys(siblings).length > 0) return this.#merged([{ $ref, ...siblings }], path)
     return this.#shared(pointer, { path: `${path}/$ref`, write: () => this.#visit(target, pointer.slice(1)) })
   }
 
   /** Of several schemas of one value: one rule wherever they come together, or recursion through them would have no end. */
   #merged(schemas: readonly unknown[], path: string): string {
-    const write = (): string => this.#visit(this.#mergeAll(schemas, path), path)
+    const write = (): string => this.#visit(this.#joined.merge(schemas, path), path)
     return this.#shared(String(this.#ids.of(schemas)), { path, write })
   }
 
@@ -156,6 +162,7 @@ class SchemaConverter {
   #attempt(write: () => string): string | null {
     const [rules, references, depth] = [this.#rules.size, this.#references.size, this.#depth]
     const unbegun = new Set(this.#unbegun)
+    this.#attempts++
     try {
       return write()
     } catch (error) {
@@ -170,6 +177,8 @@ class SchemaConverter {
       this.#depth = depth
       this.#unbegun = unbegun
       return null
+    } finally {
+      this.#attempts--
     }
   }
 
@@ -182,38 +191,10 @@ class SchemaConverter {
     return expression
   }
 
-  /** @param schemas of one value; references among them are followed */
-  #mergeAll(schemas: readonly unknown[], path: string): unknown {
-    return schemas.reduce((merged: unknown, one, index) => {
-      const at = index === 0 ? path : `${path}/allOf/${index - 1}`
-      return mergeSchemas(merged, this.#followed(one, at), this.#place(at))
-    }, true)
-  }
-
-  /** The schema that a `$ref` stands for, with what stands beside it. */
-  #followed(schema: unknown, path: string): unknown {
-    let current = schema
-    for (let hops = 0; isSchemaObject(current) && current['$ref'] !== undefined; hops++) {
-      if (hops > MAX_DEPTH) throw new SchemaError(`${path}/$ref`, 'it refers to itself')
-      const { $ref, ...siblings } = current
-      current = mergeSchemas(resolvePointer(this.#root, $ref, `${path}/$ref`), siblings, this.#place(path))
-    }
-    return current
-  }
-
-  #anyOf(keyword: 'anyOf' | 'oneOf', schema: Schema, path: string): string {
-    const { [keyword]: given, ...base } = schema
+  #anyOf(keyword: OptionsKeyword, schema: Schema, path: string): string {
+    const { [keyword]: _, ...base } = schema
     const at = `${path}/${keyword}`
-    const options = schemasOf(given, at)
-    if (keyword === 'oneOf' && this.#options.isStrict) {
-      const followed = options.map((option, index) => this.#followed(option, `${at}/${index}`))
-      if (!areDisjoint(followed)) {
-        throw new SchemaError(
-          at,
-          "in a strict schema the options of 'oneOf' must exclude each other by their type or a constant property",
-        )
-      }
-    }
+    const options = this.#joined.optionsOf(keyword, schema, path)
     const hasBase = Object.keys(base).length > 0
     const selfReferences = this.#selfReferences
     const alternatives = options.flatMap((option, index) => {
@@ -240,7 +221,12 @@ class SchemaConverter {
       throw new SchemaError(`${path}/${beside}`, problem)
     }
     const types = schema['type'] === undefined ? null : typesOf(schema['type'])
-    const allowed = values.filter((value) => types === null || types.some((type) => isOfType(value, type)))
+    const isClosed = schema['unevaluatedProperties'] === false && this.#options.isStrict
+    const allowed = values.filter(
+      (value) =>
+        (types === null || types.some((type) => isOfType(value, type))) &&
+        !(isClosed && isSchemaObject(value) && Object.keys(value).length > 0),
+    )
     if (allowed.length === 0) throw new NoValueError(`${path}/enum`, 'it allows no value')
     return this.#rule(allowed.map((value) => literal(JSON.stringify(value))).join(' | '))
   }
@@ -250,9 +236,7 @@ class SchemaConverter {
     if (type === undefined) throw new NoValueError(`${path}/type`, 'it allows no value')
     if (types.length > 1) {
       const write = (one: string) => (): string => this.#typed([one], schema, path)
-      const alternatives = types.map((one) =>
-        this.#options.isStrict ? write(one)() : this.#attempt(write(one)),
-      )
+      const alternatives = types.map((one) => this.#optional(null, write(one)))
       const possible = alternatives.filter((alternative) => alternative !== null)
       if (possible.length === 0) throw new NoValueError(path, 'none of its types allows a value')
       return this.#rule(possible.join(' | '))
@@ -324,11 +308,10 @@ class SchemaConverter {
     const most = rest === false ? Math.min(given, prefix.length) : given
     if (least > most)
       throw new NoValueError(`${path}/minItems`, `it is above the ${most} items that the array may have`)
-    if (most === 0) return `"[" ${ws} "]"`
-    const fixed = prefix
-      .slice(0, most)
-      .map((item, index) => this.#rule(this.#visitInside(item, `${path}/prefixItems/${index}`)))
-    const item = most > fixed.length ? this.#rule(this.#visitInside(rest, `${path}/items`)) : null
+    const fixed = this.#fixedItems(prefix.slice(0, most), least, path)
+    const hasMore = most > fixed.length && fixed.length === prefix.length
+    const item = hasMore ? this.#item(rest, `${path}/items`, least <= fixed.length) : null
+    if (fixed.length === 0 && item === null) return `"[" ${ws} "]"`
     const comma = this.#json('comma')
     // From the last to the first: behind each optional item stand those after it.
     let tail =
@@ -340,11 +323,34 @@ class SchemaConverter {
             most - Math.max(fixed.length, 1),
           )
     for (let index = fixed.length - 1; index >= 1; index--) {
-      const one = `${comma} ${fixed[index]} ${tail}`
+      // A rule for what follows: so many groups inside each other could not be read.
+      const one = `${comma} ${fixed[index]} ${tail === '' ? '' : this.#rule(tail)}`
       tail = index < least ? one : `(${one})?`
     }
     const items = `${fixed[0] ?? item} ${tail} ${ws}`
     return `"[" ${ws} ${least > 0 ? items : `(${items})?`} "]"`
+  }
+
+  /** Up to the first that has no value. */
+  #fixedItems(schemas: readonly unknown[], least: number, path: string): readonly string[] {
+    const items: string[] = []
+    for (const schema of schemas) {
+      const item = this.#item(schema, `${path}/prefixItems/${items.length}`, items.length >= least)
+      if (item === null) break
+      items.push(item)
+    }
+    return items
+  }
+
+  #item(schema: unknown, path: string, isOptional: boolean): string | null {
+    const write = (): string => this.#rule(this.#visitInside(schema, path))
+    return isOptional ? this.#optional(schema, write) : write()
+  }
+
+  /** Null where it has no value. A strict schema is told of that, unless it says so itself or this is in one of several options. */
+  #optional(schema: unknown, write: () => string): string | null {
+    const isTold = this.#options.isStrict && schema !== false && this.#attempts === 0
+    return isTold ? write() : this.#attempt(write)
   }
 
   #object(schema: Schema, path: string): string {
@@ -354,9 +360,7 @@ class SchemaConverter {
     if (!Array.isArray(required)) throw new SchemaError(`${path}/required`, 'it must be an array')
     const named = Object.keys(properties)
     const unnamed = required.map(String).filter((name) => !Object.hasOwn(properties, name))
-    // A schema that is not strict may evaluate properties by keywords that are not kept to.
-    const isClosed = schema['unevaluatedProperties'] === false && this.#options.isStrict
-    const given = othersOf(schema) ?? (isClosed ? false : undefined)
+    const given = othersOf(schema)
     const others = given ?? named.length === 0
     if (given === false && unnamed.length > 0) {
       throw new NoValueError(`${path}/required`, `${JSON.stringify(unnamed[0])} is not among the properties`)
@@ -372,19 +376,17 @@ class SchemaConverter {
         isNamed
           ? this.#visitInside(properties[name], `${path}/properties/${escapePointer(name)}`)
           : this.#visitInside(given ?? true, `${path}/additionalProperties`)
-      // What may be left out is, where it has no value; a strict schema is told of that, unless it says so itself.
-      const mayBeLeftOut = !isRequired && (!this.#options.isStrict || properties[name] === false)
-      const value = mayBeLeftOut ? this.#attempt(write) : write()
+      const value = isRequired ? write() : this.#optional(properties[name], write)
       if (value === null) return []
       return [{ member: member(literal(JSON.stringify(name)), value), isRequired }]
     })
-    const other =
-      others === false
-        ? null
-        : member(
-            keyNotAmong([...named, ...unnamed], (body) => this.#rule(body)),
-            this.#visitInside(others, `${path}/additionalProperties`),
-          )
+    const other = this.#optional(others, () => {
+      const value = this.#visitInside(others, `${path}/additionalProperties`)
+      return member(
+        keyNotAmong([...named, ...unnamed], (body) => this.#rule(body)),
+        value,
+      )
+    })
     return this.#rule(writeObject({ members, other, ws, comma }, (body) => this.#rule(body)))
   }
 
@@ -408,11 +410,6 @@ class SchemaConverter {
     addJsonRule(this.#rules, name)
     return name
   }
-}
-
-function schemasOf(given: unknown, path: string, least = 1): readonly unknown[] {
-  if (Array.isArray(given) && given.length >= least) return given
-  throw new SchemaError(path, 'it must be an array of schemas')
 }
 
 /** Deletes what was added since the map had this size. */

@@ -1,8 +1,9 @@
 /** Two schemas of one value as one: `allOf`, and keywords beside `$ref`, `anyOf` and `oneOf`. */
 import { isDeepStrictEqual } from 'node:util'
-import { asksSomething, assertionsOf, isIgnored, isSchemaObject, othersOf, type Schema } from './keywords.ts'
-import type { Place } from './counts.ts'
-import { SchemaError } from './schema-error.ts'
+import { asksSomething, assertionsOf, isIgnored, isSchemaObject, othersOf, type Schema } from '../keywords.ts'
+import type { Place } from '../counts.ts'
+import { canonicalText } from './json-text.ts'
+import { SchemaError } from '../schema-error.ts'
 
 type MergeValues = (a: unknown, b: unknown) => unknown
 
@@ -21,7 +22,7 @@ const KEPT_TO_ONE: ReadonlySet<string> = new Set(['pattern', 'format', 'multiple
 const MERGED: Readonly<Record<string, MergeValues>> = {
   type: (a, b) => commonTypes(typesOf(a), typesOf(b)),
   required: (a, b) => [...new Set([...listOf(a), ...listOf(b)])],
-  enum: (a, b) => listOf(a).filter((one) => listOf(b).some((other) => isDeepStrictEqual(one, other))),
+  enum: (a, b) => commonValues(listOf(a), listOf(b)),
   anyOf: pairsOf,
   oneOf: pairsOf,
   patternProperties: (a, b) => bothPatterns(a, b),
@@ -133,6 +134,11 @@ function commonTypes(a: readonly string[], b: readonly string[]): readonly strin
   const within = (type: string, types: readonly string[]): boolean =>
     types.includes(type) || (type === 'integer' && types.includes('number'))
   return [...new Set([...a.filter((type) => within(type, b)), ...b.filter((type) => within(type, a))])]
+}
+
+function commonValues(a: readonly unknown[], b: readonly unknown[]): readonly unknown[] {
+  const texts = new Set(b.map(canonicalText))
+  return a.filter((value) => texts.has(canonicalText(value)))
 }
 
 function listOf(value: unknown): readonly unknown[] {

@@ -34,7 +34,7 @@ export default defineConfig(({ mode }) => {
   // The suites of what is stored, once more: `inject('database')` says on what. Of those over HTTP, which ask the same
   // services, a part: all of them in a soak.
   const ofPostgres = 'src/storage/postgres/postgres-*.test.ts'
-  const whatIsAsked = isSoak ? '*' : 'budgets'
+  const whatIsAsked = isSoak ? '*' : '{,makers-}budgets'
   const whatAsks = isSoak ? '{accounts,usage}/**' : '{accounts/keys,usage}'
   const stored = [ofPostgres, `src/${whatAsks}/*.test.ts`, `test/contract/accounts/${whatIsAsked}.test.ts`]
   // Of limits: they ask the shared state, and some do not wait for a database once a permit is released.
@@ -45,7 +45,7 @@ export default defineConfig(({ mode }) => {
   const limited = ['src/limits/*.test.ts', ofRedis, 'test/contract/accounts/distant-state.test.ts']
   const onRedis = { ...ofAll, provide: { ...ofAll.provide, sharedState: 'Redis' as const } }
   // Of accounts and limits, once more with four workers: all of them in a soak.
-  const whatWorkersShare = isSoak ? '*' : '{budgets,limits}'
+  const whatWorkersShare = isSoak ? '*' : '{{,makers-}budgets,limits}'
   const ofWorkers = { ...ofAll, provide: { ...ofAll.provide, workers: 4 } }
   // What starts most processes for the least that no other test sees.
   const ofSoaks = [

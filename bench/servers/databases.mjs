@@ -37,7 +37,8 @@ export async function makeKeys(file, count) {
         ...{ createdAtUnixSeconds: nowUnixSeconds - (count - index), expiresAtUnixSeconds: null },
         revokedAtUnixSeconds: null,
         lastUsedAtUnixSeconds: null,
-        ...{ teamId: null, dailyTokenBudget: null, monthlyTokenBudget: null, budgetKeyId: null },
+        ...{ teamId: null, dailyTokenBudget: null, monthlyTokenBudget: null },
+        ...{ makerKeyId: null, budgetKeyId: null, budgetedAtUnixSeconds: null },
       }
       await insertKey(transaction, stored, hashSecret(secret))
       keys.push({ id, secret, accountId })

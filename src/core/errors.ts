@@ -86,14 +86,10 @@ export const ERRORS = {
     status: 400,
     message: () => 'Only the token of a login can be logged out; revoke a key with DELETE /v1/keys/{key_id}.',
   },
-  /** `isSecond`: of a key that an API key made, and that has a budget of its own. */
-  key_budget_by_key: {
-    status: 400,
-    message: ({ isSecond = 0 }) =>
-      isSecond === 0
-        ? 'A budget of a new key is set with a login session: a key that an API key makes counts under the budgets of that one.'
-        : 'This key has a budget of its own and counts under that of the key that made it: what it made would leave one of them, so a login session must make it.',
-  },
+  key_budget_by_key: row(
+    400,
+    'A budget of a new key is set with a login session: a key that an API key makes counts under the budgets of that one.',
+  ),
   key_not_active: row(
     400,
     "expires_in_days must not be given for a key that is revoked or expired, but key '{keyId}' is {state}: a change never revives a key.",

@@ -228,16 +228,23 @@ describe('ContinuousBatchScheduler', () => {
       expect(planned(scheduler).starts).toMatchObject([{ slotId: 1, cachedTokens: 100, copyFromSlotId: 0 }])
     })
 
-    it('gives up an old cache beside a running sequence rather than the oldest far from it', () => {
-      const scheduler = createScheduler({ maxBatchSize: 6 })
-      for (const [reqId, maxNewTokens] of [1, 4, 5, 3, 2, 50].entries()) {
-        scheduler.add(createRequest(reqId, { maxNewTokens }))
-      }
-      for (let i = 0; i < 5; i++) step(scheduler)
+    it.each([
       // Slot 5 runs; the others were used last in the order 0, 4, 3, 1, 2.
-      scheduler.add(createRequest(7))
-      expect(planned(scheduler).starts).toMatchObject([{ slotId: 4 }])
-    })
+      ['which is behind it', [1, 4, 5, 3, 2, 50], 4],
+      // Slot 0 runs; the others were used last in the order 3, 1, 4, 2, 5.
+      ['which is before it', [50, 2, 4, 1, 3, 5], 1],
+    ])(
+      'gives up an old cache beside a running sequence (%s) rather than the oldest far from it',
+      (_, lengths, slotId) => {
+        const scheduler = createScheduler({ maxBatchSize: 6 })
+        for (const [reqId, maxNewTokens] of lengths.entries()) {
+          scheduler.add(createRequest(reqId, { maxNewTokens }))
+        }
+        for (let i = 0; i < 5; i++) step(scheduler)
+        scheduler.add(createRequest(7))
+        expect(planned(scheduler).starts).toMatchObject([{ slotId }])
+      },
+    )
 
     it('waits for a prefix that another prompt is computing, and copies it then', () => {
       const scheduler = createScheduler({ maxBatchSize: 3, canCopySlots: true, stepTokenBudget: 512 })

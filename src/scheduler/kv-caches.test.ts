@@ -153,7 +153,8 @@ describe('the KV caches', () => {
     },
   )
 
-  it('that cannot be cut are not continued after a step whose sequence was aborted in it', () => {
+  /** One slot that cannot be cut; a step tells what its start took over. */
+  function createUncut() {
     const runner = new PretendRunner({ slots: 1, beamRoom: BEAM_ROOM, canCut: false, nextToken: () => 0 })
     const scheduler = new ContinuousBatchScheduler({
       ...{ maxBatchSize: 1, maxSeqLen: 4096, schedulePolicy: 'fcfs', clock: new VirtualClock() },
@@ -167,6 +168,22 @@ describe('the KV caches', () => {
       scheduler.checkIntegrity()
       return plan.starts[0]?.cachedTokens
     }
+    return { scheduler, step }
+  }
+
+  it('that cannot be cut are continued whole or not at all', () => {
+    const { scheduler, step } = createUncut()
+    scheduler.add(createRequest(1, { promptTokens: 200, from: 0, maxNewTokens: 1 }))
+    step()
+    scheduler.add(createRequest(2, { promptTokens: 250, from: 0, maxNewTokens: 1 }))
+    expect(step()).toBe(200)
+    const branch = [...Array(240).keys(), ...Array<number>(60).fill(9999)]
+    scheduler.add({ ...createRequest(3), ids: branch, maxNewTokens: 1 })
+    expect(step()).toBe(0)
+  })
+
+  it('that cannot be cut are not continued after a step whose sequence was aborted in it', () => {
+    const { scheduler, step } = createUncut()
     // Two steps: of what the second computes nothing is recorded.
     scheduler.add(createRequest(1, { promptTokens: 600, from: 0 }))
     step()

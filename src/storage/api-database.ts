@@ -54,8 +54,12 @@ export interface ApiKeyRow {
   readonly team_id: string | null
   readonly daily_token_budget: number | null
   readonly monthly_token_budget: number | null
-  /** The key under whose budgets this one counts too: the one that made it, or that one's. */
+  /** The key under whose budgets this one counts too, and under those of that one's: see `budgets/key-families.ts`. */
   readonly budget_key_id: string | null
+  /** Null where no key made it, and of one that was made before this was stored. */
+  readonly maker_key_id: string | null
+  /** When it got its first budget, of a key that a key made; null for never. */
+  readonly budgeted_at: number | null
 }
 
 /** @public Named in the types of queries. */
@@ -301,6 +305,26 @@ const activeFamilies: Migration = {
   },
 }
 
+/**
+ * Who made a key, so that a budget that is set later holds for what was made before. Of the keys that are there it is not known; that
+ * those with budgets that a key made have made none since they have them is.
+ */
+const makers: Migration = {
+  up: async (db: Kysely<unknown>) => {
+    await db.schema.alterTable('api_keys').addColumn('maker_key_id', 'text').execute()
+    await db.schema.alterTable('api_keys').addColumn('budgeted_at', 'double precision').execute()
+    await sql`
+      update api_keys set budgeted_at = created_at
+      where budget_key_id is not null and (daily_token_budget is not null or monthly_token_budget is not null)`.execute(
+      db,
+    )
+    const made = db.schema.createIndex('api_keys_by_maker_key_id_id').on('api_keys')
+    await made.columns(['maker_key_id', 'id']).where(sql.ref('maker_key_id'), 'is not', null).execute()
+    const budgeted = db.schema.createIndex('api_keys_budgeted_by_budget_key_id').on('api_keys')
+    await budgeted.column('budget_key_id').where(sql.ref('budgeted_at'), 'is not', null).execute()
+  },
+}
+
 async function createIndex(db: Kysely<unknown>, table: string, columns: string[]): Promise<void> {
   const index = db.schema.createIndex(`${table}_by_${columns.join('_')}`)
   await index.on(table).columns(columns).execute()
@@ -319,6 +343,7 @@ export const API_DATABASE: DatabaseKind = {
     '0006-console': consoleAccounts,
     '0007-budget-families': budgetFamilies,
     '0008-active-families': activeFamilies,
+    '0009-makers': makers,
   },
 }
 

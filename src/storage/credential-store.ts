@@ -1,6 +1,6 @@
 /**
  * The look-up that every request makes in the accounts database: the credential behind a secret. Owns what counts as valid,
- * as the two queries below: revoked, expired and deleted credentials and those of disabled users are not found. What is changed
+ * as the queries of keys and sessions below: revoked, expired and deleted credentials and those of disabled users are not found. What is changed
  * through this process holds from the next request on; what an implementation keeps of an answer is its own matter.
  */
 import { type CompiledQuery, type Expression, expressionBuilder, type SqlBool } from 'kysely'
@@ -58,6 +58,16 @@ export interface KeyRow extends Omit<ValidKey, 'budgets'>, BudgetColumns {
   readonly budgetKeyId: string | null
   readonly makerDaily: number | null
   readonly makerMonthly: number | null
+  /** The key under whose budgets that one counts; null for most. */
+  readonly aboveKeyId: string | null
+}
+
+/** A key whose budgets bind others. */
+export interface MakerRow {
+  readonly id: string
+  readonly daily: number | null
+  readonly monthly: number | null
+  readonly aboveKeyId: string | null
 }
 
 /** Values: hash, time. */
@@ -74,14 +84,65 @@ const SHARED_BUDGETS = [
   'teams.monthly_token_budget as teamMonthly',
 ] as const
 
-export function toValidKey(row: KeyRow): ValidKey {
+/** Value: the id of the first. */
+export function compileMakersQuery(db: ApiDatabase): CompiledQuery<MakerRow> {
+  return selectMakers(db, expressionBuilder<ApiSchema, 'api_keys'>()('api_keys.id', '=', '')).compile()
+}
+
+/** The keys for which a condition holds, and those under whose budgets they count: one row for each that has, or had, budgets. */
+export function selectMakers(db: ApiDatabase, condition: Expression<SqlBool>) {
+  const columns = [
+    'api_keys.id',
+    'api_keys.daily_token_budget as daily',
+    'api_keys.monthly_token_budget as monthly',
+    'api_keys.budget_key_id as aboveKeyId',
+  ] as const
+  return db
+    .withRecursive('makers', (makers) =>
+      makers
+        .selectFrom('api_keys')
+        .select(columns)
+        .where(condition)
+        // Each row once, so that it ends whatever the rows name.
+        .union(
+          makers
+            .selectFrom('api_keys')
+            .innerJoin('makers', 'makers.aboveKeyId', 'api_keys.id')
+            .select(columns),
+        ),
+    )
+    .selectFrom('makers')
+    .selectAll()
+}
+
+/** @param makers the row's `aboveKeyId` and those above it, by id; others may be among them */
+export function toValidKey(row: KeyRow, makers: ReadonlyMap<string, MakerRow> = NO_MAKERS): ValidKey {
   const { id, accountId, userId, tier, customRateLimitRpm, teamId, budgetKeyId } = row
   const budgets = [
     ...budgetsOf({ scope: 'key', id }, row.keyDaily, row.keyMonthly),
     ...budgetsOf({ scope: 'key', id: budgetKeyId }, row.makerDaily, row.makerMonthly),
+    ...aboveBudgets(row, makers),
     ...sharedBudgets(row, userId),
   ]
   return { id, accountId, userId, tier, customRateLimitRpm, teamId, budgets }
+}
+
+const NO_MAKERS: ReadonlyMap<string, MakerRow> = new Map()
+
+/** The nearest first. */
+function aboveBudgets(
+  { id, budgetKeyId, aboveKeyId }: KeyRow,
+  makers: ReadonlyMap<string, MakerRow>,
+): readonly TokenBudget[] {
+  const budgets: TokenBudget[] = []
+  const seen = new Set([id, budgetKeyId])
+  let maker = makers.get(aboveKeyId ?? '')
+  while (maker !== undefined && !seen.has(maker.id)) {
+    seen.add(maker.id)
+    budgets.push(...budgetsOf({ scope: 'key', id: maker.id }, maker.daily, maker.monthly))
+    maker = makers.get(maker.aboveKeyId ?? '')
+  }
+  return budgets
 }
 
 function sharedBudgets(row: BudgetColumns, userId: string | null): readonly TokenBudget[] {
@@ -129,6 +190,7 @@ export function selectValidKeys(db: ApiDatabase, condition: Expression<SqlBool>,
         'api_keys.budget_key_id as budgetKeyId',
         'makers.daily_token_budget as makerDaily',
         'makers.monthly_token_budget as makerMonthly',
+        'makers.budget_key_id as aboveKeyId',
         ...SHARED_BUDGETS,
       ])
       .where(condition)

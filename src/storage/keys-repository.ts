@@ -3,9 +3,8 @@
  * expired. A row is deleted only with its user, so a revoked key stays listed.
  */
 import { sql } from 'kysely'
-import { ownTurn } from '../core/concurrency/turns.ts'
 import type { Tier } from '../core/tiers.ts'
-import { type ApiDatabase, KEY_END } from './api-database.ts'
+import type { ApiDatabase } from './api-database.ts'
 import { listPage, type Page, type PageRequest } from './pages.ts'
 
 export interface StoredKey {
@@ -27,8 +26,12 @@ export interface StoredKey {
   readonly teamId: string | null
   readonly dailyTokenBudget: number | null
   readonly monthlyTokenBudget: number | null
-  /** The key under whose budgets this one counts too; null for none. */
+  /** The key that made this one; null where none did, and where it was made before this was stored. */
+  readonly makerKeyId: string | null
+  /** The nearest key above under whose budgets this one counts too, as `budgets/key-families.ts` has it; null for none. */
   readonly budgetKeyId: string | null
+  /** When it got its first budget, of a key that a key made; null for never. */
+  readonly budgetedAtUnixSeconds: number | null
 }
 
 type ChangedField =
@@ -56,7 +59,9 @@ const COLUMNS = [
   'team_id as teamId',
   'daily_token_budget as dailyTokenBudget',
   'monthly_token_budget as monthlyTokenBudget',
+  'maker_key_id as makerKeyId',
   'budget_key_id as budgetKeyId',
+  'budgeted_at as budgetedAtUnixSeconds',
 ] as const
 
 export async function insertKey(db: ApiDatabase, key: StoredKey, secretHash: string): Promise<void> {
@@ -78,7 +83,9 @@ export async function insertKey(db: ApiDatabase, key: StoredKey, secretHash: str
       team_id: key.teamId,
       daily_token_budget: key.dailyTokenBudget,
       monthly_token_budget: key.monthlyTokenBudget,
+      maker_key_id: key.makerKeyId,
       budget_key_id: key.budgetKeyId,
+      budgeted_at: key.budgetedAtUnixSeconds,
     })
     .execute()
 }
@@ -146,59 +153,6 @@ export async function updateKey(db: ApiDatabase, id: string, changes: KeyChanges
   }
   if (Object.values(values).every((value) => value === undefined)) return
   await db.updateTable('api_keys').set(values).where('id', '=', id).execute()
-}
-
-/** Read in one turn of the event loop, which takes a few milliseconds with what is then asked of each. */
-const IDS_PER_TURN = 500
-
-/** So long a request may still run, and then be billed, when its key has ended. */
-const LAST_REQUEST_SECONDS = 24 * 60 * 60
-
-/**
- * The key, and then those that count under its budgets and may have spent something since a moment: any number, though without those
- * that had ended before.
- */
-export async function* findBudgetKeyIds(
-  db: ApiDatabase,
-  keyId: string,
-  sinceUnixSeconds: number,
-): AsyncGenerator<readonly string[]> {
-  yield [keyId]
-  const family = db
-    .selectFrom('api_keys')
-    .select(['id', KEY_END.as('end')])
-    .where('budget_key_id', '=', keyId)
-    .orderBy(KEY_END)
-    .orderBy('id')
-    .limit(IDS_PER_TURN)
-  const lasting = family.where(KEY_END, 'is', null)
-  const earliest = sinceUnixSeconds - LAST_REQUEST_SECONDS
-  yield* inPieces(({ id }) => lasting.where('id', '>', id), { end: null, id: '' })
-  yield* inPieces(
-    ({ end, id }) =>
-      // The first bound alone is one that an index takes.
-      family.where(KEY_END, '>=', end).where((row) => row.or([row(KEY_END, '>', end), row('id', '>', id)])),
-    { end: earliest, id: '' },
-  )
-}
-
-interface EndedKey {
-  readonly id: string
-  readonly end: number | null
-}
-
-/** @param after the query of the keys that come behind one */
-async function* inPieces(
-  after: (last: EndedKey) => { execute(): Promise<readonly EndedKey[]> },
-  first: EndedKey,
-): AsyncGenerator<readonly string[]> {
-  let last: EndedKey | undefined = first
-  while (last !== undefined) {
-    const keys: readonly EndedKey[] = await after(last).execute()
-    if (keys.length > 0) yield keys.map(({ id }) => id)
-    last = keys[IDS_PER_TURN - 1]
-    if (last !== undefined) await ownTurn()
-  }
 }
 
 /** Of all keys of an account but the revoked ones. */

@@ -5,6 +5,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAdapterOpener } from '../../src/app/models/open-adapter.ts'
 import { type BaseModel, openAdapterModel } from '../../src/checkpoints/adapters/adapter-model.ts'
+import { convertAdapter } from '../../src/checkpoints/adapters/convert-adapter.ts'
 import { type AdapterWork, prepareAdapter } from '../../src/checkpoints/adapters/prepare-adapter.ts'
 import { type GgufModel, openGgufModel } from '../../src/checkpoints/gguf/gguf-file.ts'
 import { readTensorData, storedTensors } from '../../src/checkpoints/gguf/gguf-tensor-data.ts'
@@ -53,6 +54,7 @@ function prepare(adapter: string, changes: Partial<AdapterWork> = {}) {
   return prepareAdapter({
     ...{ modelId: 'mine', adapter, base, dataDir: path.join(folder, 'data'), log },
     onProgress: () => {},
+    convert: convertAdapter,
     signal: new AbortController().signal,
     ...changes,
   })

@@ -8,7 +8,7 @@ import { hashSecret, newKeySecret, shownPrefix } from './key-secret.ts'
 /** A key as it is shown. */
 export interface KeyRecord extends Omit<
   StoredKey,
-  'customRateLimitRpm' | 'revokedAtUnixSeconds' | 'budgetKeyId'
+  'customRateLimitRpm' | 'revokedAtUnixSeconds' | 'makerKeyId' | 'budgetKeyId' | 'budgetedAtUnixSeconds'
 > {
   /** Neither revoked nor expired. */
   readonly isActive: boolean
@@ -17,7 +17,8 @@ export interface KeyRecord extends Omit<
 }
 
 export function toKeyRecord(key: StoredKey, unixSeconds: number): KeyRecord {
-  const { customRateLimitRpm: _rpm, revokedAtUnixSeconds: _revokedAt, budgetKeyId: _maker, ...shown } = key
+  const { customRateLimitRpm: _rpm, revokedAtUnixSeconds: _revokedAt, ...rest } = key
+  const { makerKeyId: _maker, budgetKeyId: _family, budgetedAtUnixSeconds: _budgetedAt, ...shown } = rest
   return { ...shown, isActive: keyState(key, unixSeconds) === 'active', rateLimitRpm: effectiveRpm(key) }
 }
 
@@ -51,13 +52,14 @@ export interface IssueOptions {
 /** What a key spends from. */
 export type KeySpending = Pick<
   StoredKey,
-  'teamId' | 'dailyTokenBudget' | 'monthlyTokenBudget' | 'budgetKeyId'
+  'teamId' | 'dailyTokenBudget' | 'monthlyTokenBudget' | 'makerKeyId' | 'budgetKeyId'
 >
 
 const NO_SPENDING: KeySpending = {
   teamId: null,
   dailyTokenBudget: null,
   monthlyTokenBudget: null,
+  makerKeyId: null,
   budgetKeyId: null,
 }
 
@@ -74,6 +76,7 @@ export function issueKey({ owner, unixSeconds, expiresInDays, spending, ...rest 
     expiresAtUnixSeconds: expiryAfter(expiresInDays, unixSeconds),
     revokedAtUnixSeconds: null,
     lastUsedAtUnixSeconds: null,
+    budgetedAtUnixSeconds: null,
     ...NO_SPENDING,
     ...spending,
   }

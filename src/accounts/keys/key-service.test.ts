@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { RequestLimits } from '../../core/shared-state.ts'
-import { findBudgetKeyIds, findKey, insertKey } from '../../storage/keys-repository.ts'
+import { findBudgetKeyIds } from '../../storage/budgets/key-families.ts'
+import { findKey, insertKey } from '../../storage/keys-repository.ts'
 import {
   ADDRESS,
   codeOf,

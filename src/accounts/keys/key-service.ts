@@ -9,6 +9,7 @@ import { ServiceError } from '../../core/errors.ts'
 import type { RequestLimits } from '../../core/shared-state.ts'
 import type { Tier } from '../../core/tiers.ts'
 import type { ApiDatabase } from '../../storage/api-database.ts'
+import { familyOf, gatherFamily } from '../../storage/budgets/key-families.ts'
 import {
   findKey,
   insertKey,
@@ -90,7 +91,7 @@ export class KeyService {
 
   /**
    * A key of the caller's account, with the tier, the custom limit, the rate window and the team of the caller's credential. What
-   * it spends counts under the budgets of the key that makes it.
+   * it spends counts under the budgets of the key that makes it, and of those above that one.
    * @throws ServiceError `key_limit_reached`, `key_budget_by_key`
    */
   async create(
@@ -98,7 +99,7 @@ export class KeyService {
     { name, expiresInDays, dailyTokenBudget = null, monthlyTokenBudget = null }: OwnKeyRequest,
   ): Promise<CreatedKey> {
     refuseOpen(credential)
-    // It counts under the budgets of one other key: those that it makes would count under its own, and leave its maker's.
+    // A request asks all budgets above its key: one that gave each key that it makes another would make each request ask more.
     if (credential.kind === 'key' && (dailyTokenBudget ?? monthlyTokenBudget) !== null)
       throw new ServiceError('key_budget_by_key')
     const { tier, customRateLimitRpm, accountId, userId, limitId } = credential
@@ -178,6 +179,8 @@ export class KeyService {
   async change(keyId: string, request: KeyChangeRequest): Promise<KeyRecord> {
     const { rateLimitRpm, expiresInDays, ...changes } = request
     const unixSeconds = this.#deps.clock.unixSeconds()
+    const budget = changes.dailyTokenBudget ?? changes.monthlyTokenBudget ?? null
+    if (budget !== null) await gatherFamily(this.#deps.database, keyId, unixSeconds)
     return await this.#deps.database.transaction().execute(async (transaction) => {
       const state = keyState(await requireKey(transaction, keyId), unixSeconds)
       if (expiresInDays !== undefined && state !== 'active') {
@@ -238,11 +241,7 @@ async function inheritedSpending(
 ): Promise<Partial<KeySpending>> {
   const maker = kind === 'key' ? await findKey(db, keyId) : null
   if (maker === null) return {}
-  const { id, teamId, dailyTokenBudget, monthlyTokenBudget, budgetKeyId } = maker
-  const hasBudget = dailyTokenBudget !== null || monthlyTokenBudget !== null
-  // A key counts under one other alone.
-  if (hasBudget && budgetKeyId !== null) throw new ServiceError('key_budget_by_key', { isSecond: 1 })
-  return { teamId, budgetKeyId: hasBudget ? id : (budgetKeyId ?? id) }
+  return { teamId: maker.teamId, makerKeyId: maker.id, budgetKeyId: familyOf(maker) }
 }
 
 async function requireKey(db: ApiDatabase, keyId: string): Promise<StoredKey> {

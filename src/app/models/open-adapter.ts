@@ -1,6 +1,7 @@
 /** Opens LoRA adapters: prepares the file of one and loads it into the engine of its base model, which this server has opened. */
 import { prepareAdapter } from '../../checkpoints/adapters/prepare-adapter.ts'
 import { touchWhileOpen } from '../../checkpoints/cache/artifact-manifest.ts'
+import { convertAdapterInWorker } from '../../checkpoints/conversion/conversion-thread.ts'
 import type { GgufModel } from '../../checkpoints/gguf/gguf-file.ts'
 import type { MemoryFit } from '../../checkpoints/memory/memory-need.ts'
 import { InvariantError } from '../../core/errors.ts'
@@ -40,6 +41,7 @@ export function createAdapterOpener(deps: AdapterOpenerDeps): OpenAdapterEngine 
     const prepared = await prepareAdapter({
       ...{ modelId, adapter, dataDir, log, signal, onProgress },
       base: { modelId: source.base, architecture, metadata, tensors },
+      convert: convertAdapterInWorker,
     })
     const { path, parameters, sizeBytes } = prepared
     onOutline({ ...base.info(), parameters, sizeBytes })

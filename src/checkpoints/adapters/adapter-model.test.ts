@@ -6,6 +6,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type GgmlType, gguf, type GgufMetadata, type GgufValue } from '../gguf/gguf-format.ts'
 import { layoutGguf, writeGguf } from '../gguf/gguf-writer.ts'
 import { openAdapterModel } from './adapter-model.ts'
+import { convertAdapter } from './convert-adapter.ts'
 import { prepareAdapter } from './prepare-adapter.ts'
 
 const WEIGHT = 'blk.0.attn_q.weight'
@@ -72,6 +73,7 @@ const silent = () => {}
 const prepare = async (adapter: string) =>
   await prepareAdapter({
     ...{ modelId: 'adapted', adapter, base: BASE, dataDir: folder, onProgress: () => {} },
+    convert: convertAdapter,
     log: { debug: silent, info: silent, warn: silent, error: silent },
     signal: new AbortController().signal,
   })

@@ -2,12 +2,12 @@
  * Converts a LoRA adapter of PEFT to GGUF, as `convert_lora_to_gguf.py` of llama.cpp does: the pairs get the names of the model's
  * tensors, and where llama.cpp rotates neighbouring rows of Q and K, the rows of B are reordered as the model's own are. Alpha is
  * one number in GGUF; where a module's differs, or the adapter is rank-stabilized, B is scaled. Those of experts are planned
- * in `plan-experts.ts`. One stored tensor is in memory at a time.
+ * in `plan-experts.ts`. One stored tensor is in memory at a time. Called in the conversion's worker thread.
  */
-import { interleaveHeadRows } from '../conversion/convert.ts'
 import { badFile, quoted } from '../files/file-errors.ts'
 import { numberValue } from '../gguf/gguf-file.ts'
 import { gguf, type GgufMetadata } from '../gguf/gguf-format.ts'
+import { interleaveHeadRows } from '../gguf/head-rows.ts'
 import { layoutGguf, writeGguf } from '../gguf/gguf-writer.ts'
 import { readJsonObject } from '../files/json-file.ts'
 import { openCheckpoint, type SafetensorsTensor } from '../safetensors/safetensors-file.ts'
@@ -18,15 +18,19 @@ import { bytesOf, type LoraHalf, type LoraPart, numbersOf, readLoraHalf, scaleOf
 import { type PeftConfig, readPeftConfig } from './peft-config.ts'
 import { type ExpertHalf, planAllExperts, planEachExpert } from './plan-experts.ts'
 
-/** Three times as large as that for each expert of a large model; it is read in the thread that serves requests. */
+/** Three times as large as that for each expert of a large model; as JSON it may take thirty times as much memory. */
 const MAX_HEADER_BYTES = 16 * 2 ** 20
 
+export interface AdapterConversion {
+  readonly files: PeftFiles
+  readonly base: BaseModel
+  /** Must not exist yet; on failure the caller removes what was written. */
+  readonly outputPath: string
+}
+
 /** @throws StartError naming what cannot be converted, or does not fit the model */
-export async function convertAdapter(
-  { configPath, weightsPath }: PeftFiles,
-  base: BaseModel,
-  outputPath: string,
-): Promise<void> {
+export async function convertAdapter({ files, base, outputPath }: AdapterConversion): Promise<void> {
+  const { configPath, weightsPath } = files
   const config = readPeftConfig(await readJsonObject(configPath))
   const { tensors } = await openCheckpoint(weightsPath, MAX_HEADER_BYTES)
   const parts = planParts([...tensors.values()], config, base)

@@ -9,7 +9,7 @@ import { requireFinite } from '../gguf/gguf-tensor-data.ts'
 import { localCheckpointLogged } from '../hub/local-checkpoint.ts'
 import { findAdapterFiles, type PeftFiles } from './adapter-files.ts'
 import { type AdapterModel, type BaseModel, openAdapterModel } from './adapter-model.ts'
-import { convertAdapter, recipeOf } from './convert-adapter.ts'
+import { type AdapterConversion, recipeOf } from './convert-adapter.ts'
 import { LORA_ARCHITECTURES } from './lora-modules.ts'
 
 /** Part of every key: raised whenever something else is written for the same input. */
@@ -24,6 +24,8 @@ export interface AdapterWork {
   readonly log: LogWriter
   readonly onProgress: (fraction: number) => void
   readonly signal: AbortSignal
+  /** `convertAdapter`, in a thread of its own where others are served by this one. */
+  readonly convert: (conversion: AdapterConversion, signal: AbortSignal) => Promise<void>
 }
 
 /** @throws StartError with one sentence saying what is wrong */
@@ -48,7 +50,7 @@ export async function prepareAdapter(work: AdapterWork): Promise<AdapterModel> {
 
 async function converted(
   files: PeftFiles,
-  { base, dataDir, log, modelId, signal }: AdapterWork,
+  { base, dataDir, log, modelId, signal, convert }: AdapterWork,
 ): Promise<string> {
   const { configPath, weightsPath } = files
   if (!LORA_ARCHITECTURES.has(base.architecture)) {
@@ -63,7 +65,7 @@ async function converted(
     recipe: `sluice adapter ${CONVERTER_VERSION} ${recipeOf(base)}`,
     sources: async () => [configPath, weightsPath],
     manifest: { from: [configPath, weightsPath], as: `adapter ${recipeOf(base)}` },
-    make: (outputPath) => convertAdapter(files, base, outputPath),
+    make: (outputPath) => convert({ files, base, outputPath }, signal),
     onDamaged: (file) => log.warn({ model: modelId, file }, DAMAGED_FILE),
     signal,
   })

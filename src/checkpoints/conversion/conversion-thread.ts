@@ -1,6 +1,6 @@
 /**
  * Plans and carries out conversions in a worker thread, because planning a vocabulary of 256,000 tokens takes seconds of
- * computing and converting takes minutes. A small checkpoint is planned in this thread: it takes less than to start another.
+ * computing and converting takes minutes, that of an adapter seconds. A small checkpoint is planned in this thread: it takes less than to start another.
  * The thread has ended when the promise settles.
  */
 import { stat } from 'node:fs/promises'
@@ -9,6 +9,8 @@ import { WorkerCalls } from '../../core/concurrency/worker-calls.ts'
 import { workerEntry } from '../../core/concurrency/worker-channel.ts'
 import { InvariantError } from '../../core/errors.ts'
 import { errorCode } from '../../core/system-error.ts'
+import type { BaseModel } from '../adapters/adapter-model.ts'
+import type { AdapterConversion } from '../adapters/convert-adapter.ts'
 import type { HfFiles } from '../checkpoint-files.ts'
 import { badFile } from '../files/file-errors.ts'
 import { headerLength } from '../safetensors/safetensors-file.ts'
@@ -19,8 +21,10 @@ import type { ConvertOptions } from './convert.ts'
 export type ConversionWork =
   | ({ readonly type: 'convert' } & Pick<ConvertOptions, 'source' | 'tensorType' | 'outputPath'>)
   | { readonly type: 'plan'; readonly source: HfFiles; readonly tensorType: TensorType }
+  | ({ readonly type: 'convert-adapter' } & AdapterConversion)
 
 export type ConversionAnswer =
+  | { readonly type: 'adapter-converted' }
   | { readonly type: 'converted'; readonly leftOut: LeftOutTensors | null }
   | { readonly type: 'planned'; readonly file: PlannedFile }
 
@@ -32,6 +36,20 @@ export async function convertInWorker(options: ConvertOptions): Promise<void> {
   const { source, tensorType, outputPath, onProgress, onLeftOut, signal } = options
   const answer = await runThread({ type: 'convert', source, tensorType, outputPath }, { onProgress, signal })
   if (answer.type === 'converted' && answer.leftOut !== null) onLeftOut?.(answer.leftOut)
+}
+
+/** As `convertAdapter`. */
+export async function convertAdapterInWorker(
+  { files, base, outputPath }: AdapterConversion,
+  signal?: AbortSignal,
+): Promise<void> {
+  await runThread({ type: 'convert-adapter', files, base: forConversion(base), outputPath }, { signal })
+}
+
+/** Without the vocabulary, which would be copied for the thread in this one. */
+function forConversion({ modelId, architecture, metadata, tensors }: BaseModel): BaseModel {
+  const values = [...metadata].filter(([, { type }]) => type !== 'array')
+  return { modelId, architecture, metadata: new Map(values), tensors }
 }
 
 /** As `planConversion`, without what only a conversion needs. */
@@ -90,12 +108,16 @@ async function runThread(
   } catch (error) {
     signal?.throwIfAborted()
     throw isOutOfMemory(error)
-      ? badFile(work.source.weightsPath, 'or a file beside it takes too much memory to be read')
+      ? badFile(weightsPathOf(work), 'or a file beside it takes too much memory to be read')
       : error
   } finally {
     signal?.removeEventListener('abort', stop)
     await thread.close()
   }
+}
+
+function weightsPathOf(work: ConversionWork): string {
+  return work.type === 'convert-adapter' ? work.files.weightsPath : work.source.weightsPath
 }
 
 /** Node ends a thread whose heap is full, and nothing else. */

@@ -4,6 +4,7 @@
  */
 import { answerCalls } from '../../core/concurrency/worker-calls.ts'
 import { wholePercents } from '../../core/text/whole-percents.ts'
+import { convertAdapter } from '../adapters/convert-adapter.ts'
 import { type LeftOutTensors, planConversion, plannedFile } from './conversion-plan.ts'
 import type { ConversionAnswer, ConversionWork } from './conversion-thread.ts'
 import { convertCheckpoint } from './convert.ts'
@@ -13,6 +14,10 @@ answerCalls(
     if (work.type === 'plan') {
       const file = plannedFile(await planConversion(work.source, work.tensorType))
       return { type: 'planned', file }
+    }
+    if (work.type === 'convert-adapter') {
+      await convertAdapter(work)
+      return { type: 'adapter-converted' }
     }
     let leftOut: LeftOutTensors | null = null
     const onLeftOut = (tensors: LeftOutTensors) => {

@@ -18,6 +18,7 @@ import { readFileChunks } from '../files/open-file.ts'
 import { requireRoom } from '../files/disk-room.ts'
 import type { TensorChange } from '../architectures/architecture-plan.ts'
 import { badFile, quoted } from '../files/file-errors.ts'
+import { interleaveHeadRows } from '../gguf/head-rows.ts'
 import { convertFloats, findNonFinite, FLOAT_BYTES, type FloatType } from '../gguf/float-conversion.ts'
 import { elementCount } from '../gguf/gguf-format.ts'
 import type { SafetensorsTensor } from '../safetensors/safetensors-file.ts'
@@ -177,22 +178,4 @@ function reordered(
 /** As many whole heads, or rows, as fit a chunk, at least one. */
 function wholePieces(bytes: number): number {
   return Math.max(1, Math.floor(CHUNK_BYTES / bytes)) * bytes
-}
-
-/**
- * The rows of whole heads of Q or K, reordered; `headRows` is even.
- *
- *   Hugging Face rotates row i with row i + half:     a0 a1 a2 b0 b1 b2
- *   llama.cpp rotates row 2i with row 2i + 1:         a0 b0 a1 b1 a2 b2
- */
-export function interleaveHeadRows(source: Uint8Array, headRows: number, rowBytes: number): Uint8Array {
-  const target = new Uint8Array(source.length)
-  const headBytes = headRows * rowBytes
-  for (let head = 0; head < source.length; head += headBytes) {
-    for (let row = 0; row < headRows; row++) {
-      const begin = head + ((row % 2) * (headRows / 2) + Math.floor(row / 2)) * rowBytes
-      target.set(source.subarray(begin, begin + rowBytes), head + row * rowBytes)
-    }
-  }
-  return target
 }

@@ -29,6 +29,16 @@ describe('SlidingWindows', () => {
     expect(windows.find('going-on', 2 * WINDOW_MS)?.used(2 * WINDOW_MS)).toBe(2)
   })
 
+  it('forgets at once what it is told to, of this window and of the one before', () => {
+    const windows = new SlidingWindows()
+    windows.open('before', 0).add(0)
+    windows.open('kept', WINDOW_MS).add(WINDOW_MS)
+    windows.open('now', WINDOW_MS).add(WINDOW_MS)
+    for (const id of ['before', 'now', 'unknown']) windows.forget(id)
+    expect(windows.size).toBe(1)
+    expect(windows.find('kept', WINDOW_MS)?.used(WINDOW_MS)).toBe(1)
+  })
+
   it('absorbs the places of another window, which then go their own ways', () => {
     const windows = new SlidingWindows()
     windows.open('maker', 0).add(0)

@@ -356,6 +356,39 @@ describe('room for one model more', () => {
     expect(events).toEqual(['load a', 'close a', 'load b', 'close b', 'load a'])
   })
 
+  it('is that of the one that was loaded first, as soon as its turn is over, where all are used', async () => {
+    const { registry, clock, events, register, stateOf } = createScene({ maxLoaded: 2 })
+    await register('abc', { load: 'request' })
+    const ofB = await registry.acquire('b', never)
+    clock.advance(TURN_MS / 2)
+    const ofA = await registry.acquire('a', never)
+    const asked = ask(registry, 'c')
+    await settle()
+    clock.advance(TURN_MS / 2)
+    await settle()
+    // It takes no new request from now on, though the turn of the other one has half of its time to go.
+    expect([stateOf('a'), stateOf('b')]).toEqual(['ready', 'unloaded'])
+    ofB[Symbol.dispose]()
+    await asked
+    expect(events).toEqual(['load b', 'load a', 'close b', 'load c'])
+    ofA[Symbol.dispose]()
+  })
+
+  it('is that of the one that was loaded first of several that have had their turns', async () => {
+    const { registry, clock, events, register } = createScene({ maxLoaded: 2 })
+    await register('abc', { load: 'request' })
+    const ofB = await registry.acquire('b', never)
+    clock.advance(1)
+    const ofA = await registry.acquire('a', never)
+    clock.advance(2 * TURN_MS)
+    const asked = ask(registry, 'c')
+    await settle()
+    ofB[Symbol.dispose]()
+    await asked
+    expect(events).toEqual(['load b', 'load a', 'close b', 'load c'])
+    ofA[Symbol.dispose]()
+  })
+
   it('is not waited for when the server closes', async () => {
     const { registry, clock, events, register } = createScene({ maxLoaded: 1 })
     await register('ab', { load: 'request' })

@@ -181,4 +181,63 @@ describe('DraftGain', () => {
     expect(pays(10)).toBe(false)
     expect(pays(300)).toBe(true)
   })
+
+  it('tells how many tokens take as long to make up for as a plain step of so many sequences, once both are known', () => {
+    const { gain } = new Drive()
+    const step = { sequences: 1, proposes: 0, made: 1, ms: 10, catchUpTokens: 0, catchUpMs: 0 }
+    expect(gain.catchUpTokens(1)).toBeNull()
+    gain.observeStep(step)
+    expect(gain.catchUpTokens(1)).toBeNull()
+    gain.observeStep({ ...step, catchUpTokens: 4, catchUpMs: 12 })
+    expect(gain.catchUpTokens(1)).toBe(3)
+    expect(gain.catchUpTokens(4)).toBeNull()
+    gain.observeStep({ ...step, sequences: 4, ms: 31, catchUpTokens: 1, catchUpMs: 1 })
+    // The first few weigh alike.
+    expect([gain.catchUpTokens(1), gain.catchUpTokens(4)]).toEqual([5, 15])
+  })
+
+  /** Which of the first steps have proposals, each of which makes its step longer by `extraMs`. */
+  const draftedSteps = (count: number, extraMs: number, rate: number): readonly number[] => {
+    const gain = new DraftGain(ROOM)
+    const load = { sequences: 1, rates: [rate], missingTokens: 1 }
+    const steps = Array.from({ length: count }, (_, step) => {
+      const proposes = gain.beginStep(load) ? gain.tokensFor(load) : 0
+      const made = 1 + Math.round(rate) * proposes
+      const ms = 10 + proposes * extraMs
+      gain.observeStep({ sequences: 1, proposes, made, ms, catchUpTokens: 0, catchUpMs: 0 })
+      return { step, proposes }
+    })
+    return steps.filter(({ proposes }) => proposes > 0).map(({ step }) => step)
+  }
+
+  it('makes a plain step after each 32 with proposals, so that both stay known', () => {
+    const drafted = new Set(draftedSteps(133, 1, 0.9))
+    const plain = Array.from({ length: 133 }, (_, step) => step).filter((step) => !drafted.has(step))
+    expect(plain).toEqual([0, 33, 66, 99, 132])
+  })
+
+  it.each([
+    // What they take beyond a plain step is 240 ms; 1.5 times what they were reckoned to take is 271.
+    [40 / 3, [1, 2, 3, 4, 5, 6]],
+    [60 / 3, [1, 2, 3, 4, 5]],
+  ])(
+    'tries with six steps, or fewer where they take far longer than was reckoned (%d ms)',
+    (extraMs, steps) => {
+      expect(draftedSteps(20, extraMs, 0.1)).toEqual(steps)
+    },
+  )
+
+  it('reckons a tenth of a plain step for each token of a text before it has made up for any', () => {
+    const gain = new DraftGain(ROOM)
+    const load = { sequences: 1, rates: [0.7], missingTokens: 500 }
+    const opened: number[] = []
+    for (let step = 0; step < 20; step++) {
+      const isOpen = gain.beginStep(load)
+      if (isOpen) opened.push(step)
+      const catchUp = isOpen ? { catchUpTokens: 10, catchUpMs: 100 } : { catchUpTokens: 0, catchUpMs: 0 }
+      gain.observeStep({ sequences: 1, proposes: 0, made: 1, ms: 10, ...catchUp })
+    }
+    // 500 tokens of 1 ms and six steps with three proposals of 10 ms are 680 ms, of which half as much again may be spent.
+    expect(opened).toEqual(Array.from({ length: 11 }, (_, index) => index + 1))
+  })
 })

@@ -9,7 +9,7 @@
  *   time of the step   = plain step + k · extra
  *
  * where both times are lower quartiles of the last few, by powers of two of N: on a machine that others use too, a step that had to wait
- * for a core says nothing of what a step costs. While it drafts, every 32nd step is a plain one, so that both stay known.
+ * for a core says nothing of what a step costs. While it drafts, 32 steps are followed by a plain one, so that both stay known.
  *
  * What the draft model makes up for is paid from the time that its proposals have saved, and trials, where it does not draft, from
  * 2 % of the time of plain steps. So no load loses more than that for long, whatever its texts are like.
@@ -30,7 +30,7 @@ const MOST_SAVED_MS = 10_000
 const TRIAL_BUDGET = 1.5
 /** Of a plain step, to make up for a token, before it was measured. */
 const UNKNOWN_CATCH_UP = 1 / 10
-const PLAIN_STEP_EVERY = 32
+const STEPS_BETWEEN_PLAIN = 32
 /** Rate of right guesses before any was made. */
 const FIRST_RATE = 0.7
 /** Weight of one guess in the rate of its sequence, and in that of all. */
@@ -155,8 +155,7 @@ export class DraftGain {
    */
   beginStep(load: DecodeLoad): boolean {
     if (this.#trial === null && this.#stepsSincePlain === 0) this.#trial = this.#trialOf(load)
-    if (this.#trial !== null) return true
-    return this.#stepsSincePlain < PLAIN_STEP_EVERY && this.tokensFor(load) > 0
+    return this.#stepsSincePlain < STEPS_BETWEEN_PLAIN && this.tokensFor(load) > 0
   }
 
   /** Tokens to propose for each of the sequences that may be drafted; 0 where a plain step makes as many a second. */

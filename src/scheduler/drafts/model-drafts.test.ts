@@ -123,7 +123,22 @@ describe('a draft model', () => {
       drafts.filter(({ proposes }) => proposes === 0),
     )
     expect(Math.max(...caughtUp.map(({ tokenIds }) => tokenIds.length))).toBeLessThanOrEqual(256)
+    // As many as take as long as a step, once that is known: 10 ms of 0.1 ms each.
+    expect(Math.max(...caughtUp.map(({ tokenIds }) => tokenIds.length))).toBeCloseTo(100, -1)
     expect(drafted.plans.at(-2)?.drafts?.length).toBeGreaterThan(0)
+  })
+
+  it('makes up for no more in a step, of all texts together, than takes as long as its tokens', () => {
+    const requests = requestsOf(SLOTS).map((request) => ({
+      ...request,
+      ids: Array.from({ length: 250 }, (_, i) => (i * (request.reqId + 3)) % EOS),
+    }))
+    const sums = runAll(requests, {}).plans.map(({ drafts = [] }) =>
+      drafts.reduce((sum, { tokenIds, proposes }) => sum + (proposes === 0 ? tokenIds.length : 0), 0),
+    )
+    // All texts are made up for, in pieces of 10 ms.
+    expect(sums.reduce((all, sum) => all + sum, 0)).toBeGreaterThan(SLOTS * 240)
+    expect(Math.max(...sums)).toBeLessThanOrEqual(101)
   })
 
   it('makes few guesses where they are wrong', () => {
@@ -160,6 +175,18 @@ describe('a draft model', () => {
     )
     expect(Math.max(...ends)).toBeGreaterThan(40)
     expect(Math.max(...ends)).toBeLessThanOrEqual(64)
+  })
+
+  it.each([
+    ['100 tokens', 100, 100],
+    ['the context of the model alone', null, 512],
+  ])('guesses within %s, which bound a text', (_, maxSeqLen, most) => {
+    const { plans } = runAll(requestsOf(2, { maxNewTokens: 600 }), { maxSeqLen, maxBatchSize: 2 })
+    const ends = plans.flatMap(({ drafts = [] }) =>
+      drafts.map(({ position, tokenIds, proposes }) => position + tokenIds.length + proposes),
+    )
+    expect(Math.max(...ends)).toBeGreaterThan(most - 12)
+    expect(Math.max(...ends)).toBeLessThanOrEqual(most)
   })
 
   it('guesses nothing for a text with a seed, nor for a cache that cannot be cut back', () => {

@@ -111,6 +111,16 @@ describe('host memory', () => {
     expect(run([...talk(2, 126), ...talk(9, 5)])).toMatchObject({ cachedTokens: 126, restoredTokens: 126 })
   })
 
+  it('takes what a slot loses to a prompt that goes on in it, where that is 64 tokens or more', () => {
+    const { run } = createEngine({})
+    run(talk(1, 200))
+    expect(run([...talk(1, 137), ...talk(9, 5)]).host).toBeUndefined()
+    expect(run([...talk(1, 78), ...talk(9, 5)])).toMatchObject({
+      cachedTokens: 78,
+      host: { save: { tokens: 142 } },
+    })
+  })
+
   it('forgets the least recently used first, and never passes its bytes', () => {
     const { run, scheduler } = createEngine({ maxBytes: 3 * COPY_HEAD_BYTES + 2 * LENGTH + 200 })
     run(talk(1, 200))
@@ -171,6 +181,16 @@ describe('host memory', () => {
     const { run } = createEngine({ maxBytes: 2 * (COPY_HEAD_BYTES + LENGTH) - 1 })
     for (const name of [1, 2]) run(talk(name))
     expect(run(talk(1, 120)).host).toMatchObject({ save: null, restore: { entryId: 0 } })
+  })
+
+  it('tells of what was used last first, of slots before copies, as not all may outlast the process', () => {
+    const { scheduler } = createEngine({}, { maxBatchSize: 2 })
+    for (const [reqId, name] of [1, 2, 3, 1].entries()) {
+      scheduler.add({ ids: talk(name, LENGTH + reqId), reqId, maxNewTokens: 1 })
+      finish(scheduler)
+    }
+    const held = scheduler.held().map(({ cachedTokenIds }) => Math.floor((cachedTokenIds[0] ?? 0) / 10_000))
+    expect(held).toEqual([1, 3, 2])
   })
 
   it('tells nothing of what was computed with an adapter, whose number another process gives to another', () => {

@@ -103,6 +103,24 @@ describe('slots that share one KV cache', () => {
     expect(cache.step().starts).toMatchObject([{ copyFromSlotId: 0, cachedTokens: 150 }])
   })
 
+  it('give up what was used least recently, as slots of one cache have no neighbours', () => {
+    const cache = new SharedCache(800)
+    for (const reqId of [1, 2, 3, 4])
+      cache.add(reqId, { promptTokens: 70, from: reqId * 1000, maxNewTokens: 1 }).step()
+    cache.add(5, { promptTokens: 80, from: 3000, maxNewTokens: 40 })
+    expect(cache.step().starts).toMatchObject([{ slotId: 2, cachedTokens: 70 }])
+    cache.add(6, { promptTokens: 70, from: 9000, maxNewTokens: 1 })
+    expect(cache.step().starts).toMatchObject([{ slotId: 0, cachedTokens: 0 }])
+  })
+
+  it('leave nothing of what a slot held that takes a copy of another', () => {
+    const cache = new SharedCache(300, { maxBatchSize: 2 })
+    cache.add(1, { promptTokens: 100, from: 0, maxNewTokens: 40 }).step()
+    cache.add(2, { promptTokens: 50, from: 5000, maxNewTokens: 1 }).step()
+    const { starts } = cache.add(3, { promptTokens: 120, from: 0, maxNewTokens: 1 }).step()
+    expect(starts).toMatchObject([{ slotId: 1, copyFromSlotId: 0, cachedTokens: 100 }])
+  })
+
   it('cut what was used least recently when a prompt needs its room', () => {
     const cache = new SharedCache(300)
     cache.add(1, { promptTokens: 100, maxNewTokens: 1 }).step()

@@ -11,6 +11,9 @@ import type { Clock } from '../../core/clock.ts'
 import type { ApiSchema } from '../api-database.ts'
 import {
   type InstanceCredentials,
+  type KeyRow,
+  type MakerRow,
+  selectMakers,
   selectValidKeys,
   selectValidSessions,
   type SessionTierRow,
@@ -121,12 +124,20 @@ export class PostgresCredentialStore implements InstanceCredentials {
       'api_keys.expires_at as expiresAtUnixSeconds',
     ])
     const rows = await this.#run(query)
+    const makers = await this.#readMakers(rows)
     return new Map(
       rows.map(({ secretHash, expiresAtUnixSeconds, ...row }) => [
         secretHash,
-        { kind: 'key', found: toValidKey(row), expiresAtUnixSeconds },
+        { kind: 'key', found: toValidKey(row, makers), expiresAtUnixSeconds },
       ]),
     )
+  }
+
+  async #readMakers(rows: readonly KeyRow[]): Promise<ReadonlyMap<string, MakerRow> | undefined> {
+    const ids = rows.flatMap(({ aboveKeyId }) => (aboveKeyId === null ? [] : [aboveKeyId]))
+    if (ids.length === 0) return undefined
+    const makers = await this.#run(selectMakers(this.#database, sql<SqlBool>`api_keys.id = any(${ids})`))
+    return new Map(makers.map((maker) => [maker.id, maker]))
   }
 
   async #readSessions(hashes: readonly string[]): Promise<ReadonlyMap<string, KnownCredential>> {

@@ -7,9 +7,11 @@ import { setImmediate as endOfTurn } from 'node:timers/promises'
 import type { ApiSchema } from '../api-database.ts'
 import {
   compileKeyQuery,
+  compileMakersQuery,
   compileSessionQuery,
   type CredentialStore,
   type KeyRow,
+  type MakerRow,
   type SessionTierRow,
   toValidKey,
   toValidSession,
@@ -21,6 +23,7 @@ import type { SqliteConnection, SqliteDriver, SqliteKysely } from './sqlite-driv
 export class SqliteCredentialStore implements CredentialStore {
   readonly #driver: SqliteDriver
   readonly #keySql: string
+  readonly #makersSql: string
   readonly #sessionSql: string
   /** The keys asked for in this turn, by hash, with the latest moment at which each must be valid. */
   #pending = new Map<string, number>()
@@ -30,6 +33,7 @@ export class SqliteCredentialStore implements CredentialStore {
   constructor(database: SqliteKysely<ApiSchema>) {
     this.#driver = database.driver
     this.#keySql = compileKeyQuery(database).sql
+    this.#makersSql = compileMakersQuery(database).sql
     this.#sessionSql = compileSessionQuery(database).sql
   }
 
@@ -64,8 +68,17 @@ export class SqliteCredentialStore implements CredentialStore {
     const keys = new Map<string, ValidKey>()
     for (const values of pending) {
       const [key] = connection.run<KeyRow>(this.#keySql, values).rows
-      if (key !== undefined) keys.set(values[0], toValidKey(key))
+      if (key !== undefined) keys.set(values[0], toValidKey(key, this.#readMakers(connection, key)))
     }
     return keys
+  }
+
+  #readMakers(
+    connection: SqliteConnection,
+    { aboveKeyId }: KeyRow,
+  ): ReadonlyMap<string, MakerRow> | undefined {
+    if (aboveKeyId === null) return undefined
+    const { rows } = connection.run<MakerRow>(this.#makersSql, [aboveKeyId])
+    return new Map(rows.map((maker) => [maker.id, maker]))
   }
 }

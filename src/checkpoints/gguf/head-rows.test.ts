@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { interleaveHeadRows } from './convert.ts'
+import { interleaveHeadRows } from './head-rows.ts'
 
 it('interleaves the halves of each head, as the converter of llama.cpp reshapes and swaps them', () => {
   const [heads, headRows, columns] = [3, 8, 5]

@@ -22,13 +22,18 @@ const SECOND_MODEL = 'second'
 /** A neighbour is there for a while before it is measured. */
 const SETTLE_MS = 500
 
-/** @typedef {{ name: string, processes: number, nice: number }} Neighbours */
+/** How long one that comes and goes is there, and then is not. */
+const STAY_MS = 2000
+const AWAY_MS = 1000
+
+/** @typedef {{ name: string, processes: number, nice: number, comesAndGoes?: boolean }} Neighbours */
 
 /** @type {Neighbours[]} */
 const NEIGHBOURS = [
   { name: 'no neighbour', processes: 0, nice: 0 },
   { name: '1 at nice 10', processes: 1, nice: 10 },
   { name: '1 at nice 0', processes: 1, nice: 0 },
+  { name: '1 at nice 0 that comes and goes', processes: 1, nice: 0, comesAndGoes: true },
   { name: '2 at nice 10', processes: 2, nice: 10 },
   { name: '2 at nice 0', processes: 2, nice: 0 },
 ]
@@ -39,7 +44,7 @@ export const neighbours = {
   title: 'Beside busy processes',
   about:
     `One client, ${TURNS} answers one after the other, beside processes that compute all the time: none, one and two, at nice 10 ` +
-    'and at nice 0. The last row is one client of each of two models of one server at once; its rate is that of the first.',
+    'and at nice 0, and one that is there for two seconds of three. The last row is one client of each of two models of one server at once; its rate is that of the first.',
   fixedModel: null,
   shows: ['outputTokensPerSecond', 'itlP99Ms', 'itlMaxMs', 'ttftP50Ms'],
   run: async (bench) => {
@@ -102,14 +107,29 @@ async function measure(contender, load) {
 }
 
 /** @template T @param {Neighbours} neighbours @param {() => Promise<T>} work @returns {Promise<T>} */
-async function beside({ processes, nice }, work) {
-  const busy = Array.from({ length: processes }, () =>
-    spawn('nice', ['-n', String(nice), process.execPath, '-e', BUSY], { stdio: 'ignore' }),
-  )
+async function beside({ processes, nice, comesAndGoes = false }, work) {
+  const start = () =>
+    Array.from({ length: processes }, () =>
+      spawn('nice', ['-n', String(nice), process.execPath, '-e', BUSY], { stdio: 'ignore' }),
+    )
+  let busy = start()
+  const end = () => busy.forEach((child) => child.kill('SIGKILL'))
+  /** @type {NodeJS.Timeout | undefined} */
+  let change
+  const come = () => {
+    busy = start()
+    change = setTimeout(leave, STAY_MS)
+  }
+  const leave = () => {
+    end()
+    change = setTimeout(come, AWAY_MS)
+  }
+  if (comesAndGoes) change = setTimeout(leave, STAY_MS)
   try {
     await sleep(SETTLE_MS)
     return await work()
   } finally {
-    for (const child of busy) child.kill('SIGKILL')
+    clearTimeout(change)
+    end()
   }
 }

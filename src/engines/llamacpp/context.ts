@@ -160,10 +160,13 @@ export class Context {
   }
 
   /**
-   * The same, unless it takes longer than `patienceMs`, or twice that: then false, and the cache is as before. For models whose cache
-   * can be cut.
+   * The same, unless it takes longer than `patienceMs`: then false, and the cache is as before. For models whose cache can be cut.
    */
   decodeWithin(patienceMs: number, runs: readonly SlotRun[], threads: number): boolean {
+    if (patienceMs === Number.POSITIVE_INFINITY) {
+      this.decode(runs, threads)
+      return true
+    }
     this.#watch ??= this.#openWatch()
     const batch = this.#fill(runs, threads)
     this.#isReplanned = false

@@ -228,16 +228,12 @@ export class LlamaRunner extends BaseRunner implements ModelRunner {
     if (this.#options.usesGpu || this.#dependsOnThreads(runs)) return this.#context.decode(runs)
     if (!isGeneration) return this.#context.decode(runs, this.governor.threads)
     const work = workOf(runs)
-    const patienceMs = this.governor.patienceMs(work)
-    let startedMs = performance.now()
-    if (patienceMs < Number.POSITIVE_INFINITY && this.#canRepeat(runs)) {
-      const isDone = this.#context.decodeWithin(patienceMs, runs, this.governor.threads)
-      if (isDone) return this.governor.observe(work, performance.now() - startedMs)
-      this.governor.giveUp(work, performance.now() - startedMs)
-      startedMs = performance.now()
-    }
-    this.#context.decode(runs, this.governor.threads)
-    this.governor.observe(work, performance.now() - startedMs)
+    const patienceMs = this.#canRepeat(runs) ? this.governor.patienceMs(work) : Number.POSITIVE_INFINITY
+    const { ms, isDone } = timed(() => this.#context.decodeWithin(patienceMs, runs, this.governor.threads))
+    if (isDone) return this.governor.observe(work, ms)
+    const threads = this.governor.giveUp()
+    const secondTry = timed(() => this.#context.decodeWithin(Number.POSITIVE_INFINITY, runs, threads))
+    this.governor.observeSecondTry({ threads, ms: secondTry.ms, firstMs: ms })
   }
 
   /**
@@ -370,4 +366,10 @@ export class LlamaRunner extends BaseRunner implements ModelRunner {
     const folder = CopyFolder.open(store.folder, manifest, onNote)
     return new StoredCopies({ folder, copies: this.#copies, maxBytes: store.maxBytes, maxReadBytes })
   }
+}
+
+function timed(body: () => boolean): { readonly isDone: boolean; readonly ms: number } {
+  const startedMs = performance.now()
+  const isDone = body()
+  return { isDone, ms: performance.now() - startedMs }
 }

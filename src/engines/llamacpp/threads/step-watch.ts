@@ -1,10 +1,10 @@
 /**
  * Breaks off a native call that takes too long. The event loop stands still meanwhile, so a thread of its own keeps the time
- * (`step-watch-worker.ts`); both share two words of memory, and llama.cpp's compute threads look at the first of them after
+ * (`step-watch-worker.ts`); both share a few words of memory, and llama.cpp's compute threads look at the first of them after
  * every operation. The thread starts with the first call that is watched, and wakes once in the time that a call may take.
  */
 import { WorkerChannel, workerEntry } from '../../../core/concurrency/worker-channel.ts'
-import { createWatchWords, PATIENCE, pauseWatch, resumeWatch } from './watch-words.ts'
+import { createWatchWords, pauseWatch, resumeWatch } from './watch-words.ts'
 
 export class StepWatch {
   /** What the callback of the context reads: a C string that is empty until the call is to end. */
@@ -16,11 +16,10 @@ export class StepWatch {
     this.flag = new Uint8Array(this.#words.buffer)
   }
 
-  /** Runs `body`, and after `patienceMs`, at most twice that, tells it to end. */
+  /** Runs `body`, and after `patienceMs` tells it to end. */
   run<Result>(patienceMs: number, body: () => Result): Result {
     this.#thread ??= this.#open()
-    this.#words[PATIENCE] = Math.ceil(patienceMs)
-    resumeWatch(this.#words)
+    resumeWatch(this.#words, patienceMs)
     try {
       return body()
     } finally {

@@ -109,8 +109,13 @@ interface Trial {
   readonly span: Span
   /** When it began. */
   readonly idleCores: number
-  /** Of a step that was broken off. */
-  readonly isSecondTry: boolean
+}
+
+/** Of a step that was broken off after `firstMs`. */
+export interface SecondTry {
+  readonly threads: number
+  readonly ms: number
+  readonly firstMs: number
 }
 
 export class ThreadGovernor {
@@ -124,10 +129,10 @@ export class ThreadGovernor {
   readonly #bestMs = new Map<string, number>()
   /** The number of the last lost trial of fewer threads, below which the next one looks; null after any other. */
   #lostBelow: number | null = null
-  readonly #pauses = { fewer: new Pause(), more: new Pause() }
+  readonly #pauses = { fewer: new Pause(), more: new Pause(), secondTries: new Pause() }
   #lookedMs = Number.NEGATIVE_INFINITY
-  /** When fewer threads were no faster in the second try of a step. */
-  #gaveUpInVainMs = Number.NEGATIVE_INFINITY
+  /** When a second try was last faster. */
+  #rescuedMs = Number.NEGATIVE_INFINITY
   /** At the last lost trial of more threads: where more are idle, a neighbour has left. */
   #idleCoresAtLoss = Number.POSITIVE_INFINITY
 
@@ -157,8 +162,8 @@ export class ThreadGovernor {
    * where that is not known, was tried in vain just now, or cannot be done otherwise.
    */
   patienceMs(work: StepWork): number {
-    const isInVain = this.#options.nowMs() - this.#gaveUpInVainMs < STUMBLING_PAUSE_MS
-    if (this.threads === 1 || isInVain) return Number.POSITIVE_INFINITY
+    const mayGiveUp = this.threads > 1 && this.#pauses.secondTries.isOver(this.#options.nowMs())
+    if (!mayGiveUp) return Number.POSITIVE_INFINITY
     const kind = kindOf(work)
     const before = this.#trial?.before
     const usualMs = before?.kind === kind ? before.meanMs : this.#bestMs.get(`${this.#chosen}/${kind}`)
@@ -167,13 +172,20 @@ export class ThreadGovernor {
       : Math.max(SHORTEST_PATIENCE_MS, HOPELESS * usualMs)
   }
 
-  /** Reports a step that was broken off after `ms`. It is to be computed again with `threads`, which is another number now. */
-  giveUp(work: StepWork, ms: number): void {
-    if (this.#trial !== null) return this.#lose(this.#trial)
-    const before = new Span(kindOf(work))
-    before.add(before.kind, ms)
-    const threads = lowerCount(this.#chosen)
-    this.#trial = { threads, idleCores: 0, before, span: new Span(before.kind), isSecondTry: true }
+  /** Reports a step that was broken off. Returns the threads for its second try. */
+  giveUp(): number {
+    const { threads } = this
+    if (this.#trial !== null) this.#lose(this.#trial)
+    return lowerCount(threads)
+  }
+
+  /** Reports its second try. Where steps are broken off one after the other, those that follow use as many threads. */
+  observeSecondTry({ threads, ms, firstMs }: SecondTry): void {
+    const nowMs = this.#options.nowMs()
+    if (ms > WIN * firstMs) return this.#pauses.secondTries.restart(nowMs, 'lengthen')
+    this.#pauses.secondTries = new Pause()
+    if (nowMs - this.#rescuedMs < SHORTEST_PAUSE_MS && threads < this.#chosen) this.#win(threads)
+    this.#rescuedMs = nowMs
   }
 
   /** Reports a step that took `ms` with `threads`. */
@@ -191,7 +203,7 @@ export class ThreadGovernor {
     if (!isLong && (span.steps < COMPARED_STEPS || span.totalMs < COMPARED_MS)) return
     this.#span = null
     const next = this.#nextTrial(span.meanMs, longestPauseMs(this.#recordBest(span)))
-    if (next !== null) this.#trial = { ...next, before: span, span: new Span(kind), isSecondTry: false }
+    if (next !== null) this.#trial = { ...next, before: span, span: new Span(kind) }
   }
 
   /** Returns how many times the best span's time this one took. */
@@ -237,11 +249,10 @@ export class ThreadGovernor {
     const isLost = span.totalMs > WIN * before.totalMs || ms > HOPELESS * before.meanMs
     if (!isLost && span.steps < before.steps) return
     if (isLost) this.#lose(trial)
-    else this.#win(trial)
+    else this.#win(trial.threads)
   }
 
-  #lose({ threads, idleCores, isSecondTry }: Trial): void {
-    if (isSecondTry) this.#gaveUpInVainMs = this.#options.nowMs()
+  #lose({ threads, idleCores }: Trial): void {
     const isFewer = threads < this.#chosen
     if (!isFewer) this.#idleCoresAtLoss = idleCores
     this.#lostBelow = isFewer ? threads : null
@@ -250,7 +261,7 @@ export class ThreadGovernor {
     this.#choose(this.#chosen)
   }
 
-  #win({ threads }: Trial): void {
+  #win(threads: number): void {
     this.#lostBelow = null
     const nowMs = this.#options.nowMs()
     this.#pauses.fewer.restart(nowMs, 'reset')

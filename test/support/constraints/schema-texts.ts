@@ -1,5 +1,6 @@
 /** Which texts the grammar of a schema allows, by XGrammar's own matcher, and which are valid by an independent validator. */
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { expect } from 'vitest'
 import { separateAlternatives } from '../../../src/engines/constraints/alternatives/separate-alternatives.ts'
 import { schemaToGrammar } from '../../../src/engines/constraints/schema/schema-grammar.ts'
 import { loadXGrammar } from '../../../src/engines/constraints/xgrammar.ts'
@@ -30,4 +31,12 @@ export async function allowedTexts(
 export function isValid(schema: unknown, text: string): boolean {
   const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema as object)
   return validate(JSON.parse(text))
+}
+
+/** Its valid texts are valid by an independent validator, and they alone are allowed, strict or not. */
+export async function expectAllowedEitherWay({ schema, valid, invalid }: SchemaCase): Promise<void> {
+  const texts = [...valid, ...invalid]
+  expect(valid.filter((text) => !isValid(schema, text))).toEqual([])
+  expect(await allowedTexts(schema, texts)).toEqual(valid)
+  expect(await allowedTexts(schema, texts, false)).toEqual(valid)
 }

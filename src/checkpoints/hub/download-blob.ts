@@ -4,7 +4,7 @@
  * process that downloads touches it every second; one that was not touched for a while has no owner, and the process that
  * renames it first resumes it. While another process downloads, this one waits for the blob.
  */
-import { createHash, type Hash, randomBytes } from 'node:crypto'
+import { createHash, type Hash, randomBytes, randomInt } from 'node:crypto'
 import { type FileHandle, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises'
 import path from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -141,29 +141,40 @@ class PartialFile {
   }
 
   /** Null when the blob is there, or another process has finished it. */
-  static async claim({ hash, size }: HubFile, options: DownloadOptions): Promise<PartialFile | null> {
-    const { cache, signal, onBytes } = options
+  static async claim(
+    file: HubFile,
+    { cache, signal, onBytes }: DownloadOptions,
+  ): Promise<PartialFile | null> {
     makeFolder(cache.blobsDir)
-    while ((await fileSize(cache.blobPath(hash))) !== size) {
-      const parts = await listParts(cache, hash)
+    for (;;) {
+      const { parts, isThere } = await look(cache, file)
+      if (isThere) return null
       const owned = parts.find(({ ageMs }) => ageMs < OWNERLESS_MS)
-      if (owned !== undefined) {
-        onBytes(owned.size)
-        await pause(POLL_MS, undefined, { signal })
-        continue
-      }
-      const mine = path.join(cache.blobsDir, `${hash}.${randomBytes(6).toString('hex')}.incomplete`)
-      const partial = await PartialFile.#take(parts, mine)
-      if (partial !== null) return partial
+      if (owned === undefined) {
+        const mine = path.join(cache.blobsDir, `${file.hash}.${randomBytes(6).toString('hex')}.incomplete`)
+        const partial = await (parts.length === 0
+          ? PartialFile.#begin(mine, () => look(cache, file))
+          : PartialFile.#resume(parts, mine))
+        if (partial !== null) return partial
+      } else onBytes(owned.size)
+      // At random, so that of two that stepped back one comes first.
+      await pause(POLL_MS / 2 + randomInt(POLL_MS), undefined, { signal })
     }
+  }
+
+  /** Null when another process began at the same time: at least the later one of both sees the other. */
+  static async #begin(mine: string, lookAgain: () => Promise<BlobState>): Promise<PartialFile | null> {
+    const partial = new PartialFile(mine, await open(mine, 'wx+'), 0)
+    const { parts, isThere } = await lookAgain()
+    if (!isThere && parts.every(({ file }) => file === mine)) return partial
+    await partial.discard()
     return null
   }
 
-  /** Resumes the largest part, or begins one; null when another process was faster. */
-  static async #take(ownerless: readonly Part[], mine: string): Promise<PartialFile | null> {
-    const [largest, ...rest] = [...ownerless].sort((a, b) => b.size - a.size)
+  /** Resumes the largest part; null when another process was faster. */
+  static async #resume(ownerless: readonly Part[], mine: string): Promise<PartialFile | null> {
+    const [largest, ...rest] = [...ownerless].sort((a, b) => b.size - a.size) as [Part, ...Part[]]
     await Promise.all(rest.map(({ file }) => rm(file, { force: true })))
-    if (largest === undefined) return new PartialFile(mine, await open(mine, 'wx+'), 0)
     try {
       // Before the rename, so that no other process finds the new name ownerless.
       const now = new Date()
@@ -211,6 +222,17 @@ interface Part {
   readonly file: string
   readonly size: number
   readonly ageMs: number
+}
+
+interface BlobState {
+  readonly parts: readonly Part[]
+  readonly isThere: boolean
+}
+
+/** The parts before the blob: one that is finished in between is seen as one of the two. */
+async function look(cache: HubCache, { hash, size }: HubFile): Promise<BlobState> {
+  const parts = await listParts(cache, hash)
+  return { parts, isThere: (await fileSize(cache.blobPath(hash))) === size }
 }
 
 async function listParts({ blobsDir }: HubCache, hash: string): Promise<readonly Part[]> {

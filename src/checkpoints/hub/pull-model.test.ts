@@ -371,7 +371,7 @@ describe('a download that is cut off', () => {
   })
 })
 
-describe('two at once', () => {
+describe('several at once', () => {
   it('get one whole model', async () => {
     const hub = await startHub(SHARDED)
     const cache = createCache()
@@ -380,6 +380,25 @@ describe('two at once', () => {
     expect(new Set(found).size).toBe(1)
     expect(hashOf(path.join(path.dirname(found[0] ?? ''), 'model-1.safetensors'))).toBe(HASH)
     expect(blobs(one).filter((name) => name.includes('.'))).toEqual([])
+  })
+
+  it('download each file once, also one that is small enough to be done before the others have looked', async () => {
+    const shards = Array.from({ length: 20 }, (_, index) => `model-${index}.safetensors`)
+    const hub = await startHub({
+      ...SHARDED,
+      'model.safetensors.index.json': JSON.stringify({
+        weight_map: Object.fromEntries(shards.map((name) => [name, name])),
+      }),
+      ...Object.fromEntries(shards.map((name) => [name, name.repeat(40)])),
+    })
+    const cache = createCache()
+    const found = await Promise.all(
+      Array.from({ length: 6 }, () => createScene(hub, cache).pull('hf:acme/tiny')),
+    )
+    expect(new Set(found).size).toBe(1)
+    const downloads = hub.downloads().map(({ path }) => path)
+    expect(downloads).toEqual([...new Set(downloads)])
+    expect(downloads).toEqual(expect.arrayContaining(shards.map((name) => `/${name}`)))
   })
 })
 

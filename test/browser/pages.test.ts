@@ -245,10 +245,7 @@ it('models: loads one by its path, shows two side by side, quantizes one, unload
   await page.getByLabel('Message', { exact: true }).fill('Hello!')
   await page.keyboard.press('Enter')
   for (const name of ['First answers, of small-llama', 'Second answers, of second'])
-    await page
-      .getByRole('region', { name })
-      .getByText(/\d out$/)
-      .waitFor()
+    await expect.poll(() => page.getByRole('region', { name }).innerText()).toMatch(/\d out$/m)
   await expectAccessible(page)
 
   await page.getByRole('link', { name: 'Models' }).click()

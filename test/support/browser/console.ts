@@ -23,6 +23,8 @@ export class Tab {
   readonly page: Page
   readonly #address: string
   #problems: string[] = []
+  /** What the server says of requests that it refuses, which the browser's console does not tell. */
+  #refusals: string[] = []
 
   constructor(page: Page, address: string) {
     this.page = page
@@ -30,6 +32,12 @@ export class Tab {
     page.on('pageerror', (error) => this.#problems.push(error.message))
     page.on('console', (message) => {
       if (message.type() === 'error') this.#problems.push(`${message.text()} ${message.location().url}`)
+    })
+    page.on('response', async (response) => {
+      if (response.status() < 400) return
+      const refusals = this.#refusals
+      const said = await response.text().catch(() => 'nothing')
+      refusals.push(`${response.status()} ${response.url()} ${response.request().postData()}: ${said}`)
     })
     page.on('request', (request) => {
       if (!/^(?:blob|data):/.test(request.url()) && !request.url().startsWith(address))
@@ -43,13 +51,17 @@ export class Tab {
    */
   async visit(path = '/', options: VisitOptions = {}): Promise<Page> {
     const { viewport = DESKTOP, colorScheme = 'light', expected } = options
-    const problems: string[] = []
-    onTestFinished(() => expect(problems.filter((one) => expected?.test(one) !== true)).toEqual([]))
+    const [problems, refusals]: [string[], string[]] = [[], []]
+    onTestFinished(() => {
+      const unexpected = problems.filter((one) => expected?.test(one) !== true)
+      expect(unexpected, refusals.join('\n')).toEqual([])
+    })
     await this.page.setViewportSize(viewport)
     await this.page.emulateMedia({ colorScheme })
     // What the page before still had under way may end badly.
     await this.page.evaluate('window.stop()')
     this.#problems = problems
+    this.#refusals = refusals
     await this.#load(path)
     return this.page
   }

@@ -21,6 +21,7 @@ import { auditActions } from './pipeline/audit.ts'
 import { registerBodyParsers } from './pipeline/body-parser.ts'
 import { registerErrorHandlers, sendError } from './pipeline/error-handler.ts'
 import { registerPipeline } from './pipeline/gates.ts'
+import { namePlugin } from './pipeline/name-plugin.ts'
 import { clientAddressOf } from './pipeline/request-context.ts'
 import { registerAdminAuditRoutes } from './routes/admin-audit.ts'
 import { registerAdminBanRoutes } from './routes/admin-bans.ts'
@@ -93,7 +94,7 @@ export function buildApp(deps: AppDeps): FastifyInstance {
   if (firewall !== null) installFirewallHooks(app, firewall, deps.clock)
   registerDocsRoutes(app)
   // In a plugin of their own, so that the documentation is listening when they register.
-  app.register(async (routes) => registerRoutes(routes, deps))
+  app.register(namePlugin('routes', async (routes) => registerRoutes(routes, deps)))
   return app
 }
 

@@ -46,8 +46,18 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
+/** By name and tokenizer: several tests read the same. */
+const converted = new Map<string, Promise<string>>()
+
 /** Resolves with the path of the converted file. */
-async function convert(reference: LogitsCase, { hasPieceModel = false } = {}): Promise<string> {
+function convert(reference: LogitsCase, { hasPieceModel = false } = {}): Promise<string> {
+  const key = JSON.stringify([reference.name, hasPieceModel])
+  const modelPath = converted.get(key) ?? convertNew(reference, hasPieceModel)
+  converted.set(key, modelPath)
+  return modelPath
+}
+
+async function convertNew(reference: LogitsCase, hasPieceModel: boolean): Promise<string> {
   const tokenizer = tokenizers.find(({ name }) => name === reference.tokenizer)
   if (tokenizer === undefined) throw new Error(`no tokenizer ${reference.tokenizer}`)
   const checkpoint = await mkdtemp(join(folder, 'checkpoint-'))
@@ -144,7 +154,8 @@ describe('token ids after conversion', () => {
       ]
       for (const text of texts) {
         const prompt = { pieces: [text, text.slice(3)], addSpecial: true }
-        expect(vocabulary.tokenize(prompt)).toEqual(whole.tokenize(prompt))
+        // As texts: of arrays with thousands of numbers each is compared as an object may be.
+        expect(vocabulary.tokenize(prompt).join(' ')).toBe(whole.tokenize(prompt).join(' '))
         const slices = [...vocabulary.tokenizeSlices(prompt)].length
         expect(slices).toBeGreaterThan([...whole.tokenizeSlices(prompt)].length)
       }
@@ -162,7 +173,8 @@ describe('token ids after conversion', () => {
     for (const mark of [' ', '\n', specials[0] ?? '']) {
       const text = cases.map(([one]) => one).join(mark)
       const long = `${text}${mark}${text}${mark}${text}`
-      expect(model.vocabulary.tokenize({ pieces: [long], addSpecial: false })).toEqual(whole.tokenize(long))
+      const made = model.vocabulary.tokenize({ pieces: [long], addSpecial: false })
+      expect(made.join(' ')).toBe(whole.tokenize(long).join(' '))
       const slices = [...model.vocabulary.tokenizeSlices({ pieces: [long], addSpecial: false })].length
       expect(slices).toBeGreaterThan(1)
     }

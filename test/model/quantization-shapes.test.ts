@@ -21,6 +21,7 @@ import {
   summarizeQuantization,
 } from '../../src/checkpoints/quantization/quantization-plan.ts'
 import { writeTinyModel } from '../support/engines/llamacpp-tiny-model.ts'
+import { shared } from '../support/shared.ts'
 
 const folder = mkdtempSync(path.join(os.tmpdir(), 'sluice-shapes-'))
 afterAll(() => rmSync(folder, { recursive: true }))
@@ -59,9 +60,11 @@ async function writeShaped(
     ['llama.embedding_length', gguf.uint32(embedding)],
     ['llama.feed_forward_length', gguf.uint32(feedForward)],
   ])
+  const most = Math.max(...shaped.map(({ shape }) => elementCount(shape)))
+  // Each tensor has the beginning of the same values.
+  const values = new Uint8Array(Float32Array.from({ length: most }, (_, index) => valueAt(index)).buffer)
   await writeGguf(file, layoutGguf(sized, shaped), async function* (tensor) {
-    const values = Float32Array.from({ length: elementCount(tensor.shape) }, (_, index) => valueAt(index))
-    const bytes = new Uint8Array(values.buffer)
+    const bytes = values.slice(0, 4 * elementCount(tensor.shape))
     yield tensor.type === 'F32' ? bytes : convertFloats(bytes, 'F32', type)
   })
   return openGgufModel(file)
@@ -141,6 +144,11 @@ describe.each([
   { embedding: 256, feedForward: 72, of: 'blocks of 256, and some of none', int4: 'Q4_K_M' },
   { embedding: 256, feedForward: 512, of: 'blocks of 256', int4: 'Q4_K_M' },
 ])('a model with rows of $of ($embedding, $feedForward)', ({ embedding, feedForward, int4 }) => {
+  const sources = shared(async () => ({
+    F32: await writeShaped({ embedding, feedForward }, 'F32'),
+    BF16: await writeShaped({ embedding, feedForward }, 'BF16'),
+  }))
+
   it.each([
     ['int4', 'F32'],
     ['int4', 'BF16'],
@@ -149,7 +157,7 @@ describe.each([
     ['fp8', 'F32'],
     ['fp8', 'BF16'],
   ] as const)('becomes %s from %s', async (mode, type) => {
-    const source = await writeShaped({ embedding, feedForward }, type)
+    const source = sources()[type]
     const format = quantFormat(mode, source)
     if (mode === 'int4') expect(format).toBe(int4)
     const outputPath = path.join(folder, `${mode}-${path.basename(source.path)}`)

@@ -152,13 +152,21 @@ function expectValid({ tool_calls: calls = [] }: Message, format: ToolFormat): v
   }
 }
 
+/** Where the calls of the first one last, or never end. */
+const FIRST_SEEDS: Partial<Record<ToolFormat, number>> = {
+  hermes: 24,
+  'gemma-4': 17,
+  'qwen-xml': 2,
+  json: 20,
+}
+
 /** With the first seed the calls end before the tokens do, and some formats make several. */
 const choicesOf = (format: ToolFormat) =>
   [
-    ['required', format === 'gemma-4' ? 2 : 30],
+    ['required', FIRST_SEEDS[format] ?? 30],
     [{ type: 'function', function: { name: 'add' } }, 3],
     ['required', 1],
-    ['required', format === 'gemma-4' ? 30 : 2],
+    ['required', FIRST_SEEDS[format] === undefined ? 2 : 30],
   ] as const
 
 const FORMATS = TOOL_FORMATS.filter((format) => format !== 'auto')

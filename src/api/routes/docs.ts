@@ -4,6 +4,7 @@ import { ServiceError } from '../../core/errors.ts'
 import { pageHeaders } from '../console/page-headers.ts'
 import { NO_QUERY } from '../openapi/add-route.ts'
 import { makeDocsApp } from '../openapi/docs-app.ts'
+import { namePlugin } from '../pipeline/name-plugin.ts'
 
 /** Swagger UI styles its elements from script, and draws its icons from `data:` addresses. */
 const PAGE_HEADERS = pageHeaders("'self' 'unsafe-inline'")
@@ -23,7 +24,7 @@ export function registerDocsRoutes(app: FastifyInstance): void {
   app.addHook('onRoute', (route) => void routes.push(route))
   let made: Promise<FastifyInstance> | null = null
   const docsApp = () => (made ??= makeDocsApp(routes))
-  app.register(async (docs) => {
+  const register = async (docs: FastifyInstance) => {
     docs.addHook('onRequest', async (_request, reply) => void reply.headers(PAGE_HEADERS))
     const handlers: Readonly<Record<string, Handler>> = {
       '/openapi.json': describeOnce(docsApp, '.'),
@@ -35,7 +36,8 @@ export function registerDocsRoutes(app: FastifyInstance): void {
       const schema = { hide: true, querystring: NO_QUERY }
       docs.route({ method: 'GET', url, config: { access: 'public' }, schema, handler })
     }
-  })
+  }
+  app.register(namePlugin('docs', register))
 }
 
 /** @throws ServiceError for what the documentation refuses, in its words */

@@ -2,7 +2,8 @@
 import { availableParallelism } from 'node:os'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { Worker } from 'node:worker_threads'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest'
+import { shared, whenUnused } from '../../../test/support/shared.ts'
 import type { Constraint } from '../../protocol/constraint.ts'
 import type * as Pools from './grammar-pool.ts'
 import type { MaskReader } from './mask-lane.ts'
@@ -83,6 +84,20 @@ describe('a text that has begun', () => {
 })
 
 describe('a text with a constraint', () => {
+  /** Of texts that leave nothing behind but their grammars: its threads take longer to start than these tests. */
+  const sharedPool = shared(async () => {
+    const { GrammarPool } = (await import(BUILT)) as typeof Pools
+    const own = new GrammarPool({ vocabulary, maxBatchSize: 2 })
+    whenUnused(() => own.close())
+    return own
+  })
+
+  async function begin(constraint: Constraint) {
+    const { matcherId, reader } = await start(sharedPool(), constraint)
+    onTestFinished(() => sharedPool().drop(matcherId))
+    return reader
+  }
+
   it('may have a control token where that is text', async () => {
     const format = {
       type: 'triggered_tags',
@@ -91,27 +106,22 @@ describe('a text with a constraint', () => {
       at_least_one: true,
     }
     const tag = JSON.stringify({ type: 'structural_tag', format })
-    const own = await openPool()
-    const { reader: shown } = await start(own, {
-      kind: 'structural-tag',
-      tag,
-      shownSpecialTexts: ['[CALL]'],
-    })
+    const shown = await begin({ kind: 'structural-tag', tag, shownSpecialTexts: ['[CALL]'] })
     expect([shown.wait(), allowedOf(shown)]).toEqual(['open', [...codes('['), CONTROL]])
     shown.post(CONTROL)
     expect([shown.wait(), allowedOf(shown)]).toEqual(['open', codes('a')])
 
-    const { reader: hidden } = await start(own, { kind: 'structural-tag', tag })
+    const hidden = await begin({ kind: 'structural-tag', tag })
     expect([hidden.wait(), allowedOf(hidden)]).toEqual(['open', codes('[')])
   })
 
   it('may begin as the grammar does', async () => {
-    const { reader } = await start(await openPool(), YES_NO)
+    const reader = await begin(YES_NO)
     expect([reader.wait(), allowedOf(reader)]).toEqual(['open', codes('ny')])
   })
 
   it('is followed token by token', async () => {
-    const { reader } = await start(await openPool(), YES_NO)
+    const reader = await begin(YES_NO)
     for (const tokenId of codes('no')) {
       expect(reader.wait()).toBe('open')
       expect(allowedOf(reader)).toContain(tokenId)
@@ -123,11 +133,10 @@ describe('a text with a constraint', () => {
   })
 
   it('has its mask made when the pool is woken, before anyone waits for it', async () => {
-    const own = await openPool()
-    const { reader } = await start(own, YES_NO)
+    const reader = await begin(YES_NO)
     reader.wait()
     reader.post(codes('y')[0] as number)
-    own.wake()
+    sharedPool().wake()
     await expect.poll(() => allowedOf(reader)).toEqual(codes('e'))
   })
 
@@ -140,7 +149,7 @@ describe('a text with a constraint', () => {
   })
 
   it('has no byte that no character begins with', async () => {
-    const { reader } = await start(await openPool(), { kind: 'regex', pattern: '[^a]' })
+    const reader = await begin({ kind: 'regex', pattern: '[^a]' })
     expect(reader.wait()).toBe('open')
     const allowed = allowedOf(reader)
     expect([0xc1, 0xc2, 0xf4, 0xf5].filter((byte) => allowed.includes(byte))).toEqual([0xc2, 0xf4])
@@ -158,12 +167,11 @@ describe('a text with a constraint', () => {
   })
 
   it('has a matcher of its own beside others of the same grammar', async () => {
-    const own = await openPool()
-    const [one, other] = await Promise.all([start(own, YES_NO), start(own, YES_NO)])
-    one.reader.wait()
-    one.reader.post(codes('n')[0] as number)
-    expect([one.reader.wait(), allowedOf(one.reader)]).toEqual(['open', codes('o')])
-    expect([other.reader.wait(), allowedOf(other.reader)]).toEqual(['open', codes('ny')])
+    const [one, other] = await Promise.all([begin(YES_NO), begin(YES_NO)])
+    one.wait()
+    one.post(codes('n')[0] as number)
+    expect([one.wait(), allowedOf(one)]).toEqual(['open', codes('o')])
+    expect([other.wait(), allowedOf(other)]).toEqual(['open', codes('ny')])
   })
 })
 

@@ -13,7 +13,7 @@ import {
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { DatabaseSync } from '@photostructure/sqlite'
-import type { Kysely, Migration } from 'kysely'
+import { type Kysely, type Migration, sql } from 'kysely'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { StartError } from '../../core/errors.ts'
 import { isUniqueViolation } from '../database-errors.ts'
@@ -113,6 +113,39 @@ describe('openDatabase', () => {
     await database.insertInto('notes').values({ id: 1, text: 'gone tomorrow' }).execute()
 
     expect(await database.selectFrom('notes').select('text').execute()).toHaveLength(1)
+  })
+
+  it('makes in memory what the migrations make in a file, and nothing that another one holds', async () => {
+    const fill: Migration = {
+      up: async (db: Kysely<unknown>) => {
+        await sql`create table moods (id integer primary key, "a name" text, depth real, raw blob)`.execute(
+          db,
+        )
+        await sql`insert into moods values (7, 'it''s; "fine"', 1.5, x'00ff'), (9, null, -2, null)`.execute(
+          db,
+        )
+        await sql`create unique index moods_by_name on moods ("a name") where depth > 0`.execute(db)
+      },
+    }
+    const kind = { ...COLOURED_NOTES, migrations: { ...COLOURED_NOTES.migrations, '0003-moods': fill } }
+    const contents = async (location: string) => {
+      const database = await openNotes(location, kind)
+      const read = async (table: string) =>
+        (await sql`select * from ${sql.table(table)}`.execute(database)).rows
+      const applied = await sql<{ name: string }>`select name from kysely_migration order by name`.execute(
+        database,
+      )
+      const made = await sql`select type, name, sql from sqlite_master order by name`.execute(database)
+      const locks = await read('kysely_migration_lock')
+      const held = { moods: await read('moods'), notes: await read('notes'), locks }
+      await database.insertInto('notes').values({ id: 1, text: 'of this one' }).execute()
+      return { made: made.rows, applied: applied.rows, ...held }
+    }
+
+    const inFile = await contents(file)
+
+    expect(inFile.applied).toHaveLength(3)
+    for (let opened = 0; opened < 3; opened++) expect(await contents(IN_MEMORY)).toEqual(inFile)
   })
 
   it('applies a new migration to an old file where a server opens it', async () => {

@@ -57,7 +57,9 @@ export async function openDatabase<Schema>(
   }
   const database = new SqliteKysely<Schema>(new SqliteDriver(sqlite, options))
   try {
-    await refuseWhenUnusable(location, kind, () => migrate(database, kind))
+    await refuseWhenUnusable(location, kind, () =>
+      file === null ? createInMemory(sqlite, database, kind) : migrate(database, kind),
+    )
     sqlite.exec(`pragma busy_timeout = ${BUSY_PAUSE_MS}`)
     return database
   } catch (error) {
@@ -244,4 +246,36 @@ async function migrate<Schema>(database: SqliteKysely<Schema>, { migrations }: D
   const nameComparator = (one: string, other: string) => (one < other ? -1 : 1)
   const { error } = await new Migrator({ db: database, provider, nameComparator }).migrateToLatest()
   if (error !== undefined) throw error
+}
+
+/** By kind; only where databases are opened in memory, of which a process that makes many servers has many. */
+const NEW_DATABASES = new WeakMap<DatabaseKind, string>()
+
+/** The migrations take many times as long as the statements that give what is there after them. */
+async function createInMemory<Schema>(
+  sqlite: SqliteDatabase,
+  database: SqliteKysely<Schema>,
+  kind: DatabaseKind,
+): Promise<void> {
+  const known = NEW_DATABASES.get(kind)
+  if (known !== undefined) return sqlite.exec(known)
+  await migrate(database, kind)
+  NEW_DATABASES.set(kind, describeNew(sqlite))
+}
+
+/** What the migrations have made, in the order in which they did, and what they have written into it, as statements. */
+function describeNew(sqlite: SqliteDatabase): string {
+  const made = sqlite
+    .prepare("select type, name, sql from sqlite_master where sql is not null and name not like 'sqlite_%'")
+    .all() as { type: string; name: string; sql: string }[]
+  const statementsOf = (one: (typeof made)[number]) =>
+    one.type === 'table' ? [one.sql, ...describeRows(sqlite, one.name)] : [one.sql]
+  return ['begin', ...made.flatMap(statementsOf), 'commit;'].join(';\n')
+}
+
+function describeRows(sqlite: SqliteDatabase, table: string): readonly string[] {
+  const columns = sqlite.prepare(`pragma table_info("${table}")`).all() as { name: string }[]
+  const values = columns.map(({ name }) => `quote("${name}")`).join(` || ',' || `)
+  const rows = sqlite.prepare(`select ${values} as row from "${table}"`).all() as { row: string }[]
+  return rows.map(({ row }) => `insert into "${table}" values (${row})`)
 }

@@ -6,6 +6,7 @@ import type { EngineRequest } from '../../../src/protocol/engine.ts'
 import { type AccountsApp, createAccountsApp } from '../../support/servers/accounts-app.ts'
 import { createCounter, createObservedEngine, queueForever } from '../../support/engines/observed-engine.ts'
 import { openSocket, postBytes } from '../../support/net/raw-http.ts'
+import { shared } from '../../support/shared.ts'
 import {
   hang,
   sayOk,
@@ -50,6 +51,28 @@ const hangForSome: Script = (request: EngineRequest, signal) =>
   /^[abc]$/.test(String(piecesOf(request.prompts[0])[0])) ? hang(request, signal) : sayOk(request)
 
 const oneMore = ({ as }: AccountsApp, key: string) => as(key, 'POST', '/v1/generate', { prompt: 'more' })
+
+// Of one server each, where every test has a key of its own.
+const passthrough = shared(() => createAccountsApp())
+const failing = {
+  'before it starts': shared(() =>
+    createAccountsApp({
+      engine: new ScriptedEngine(async function* () {
+        yield* []
+        throw new ServiceError('engine_failed')
+      }),
+    }),
+  ),
+  'after the first token': shared(() =>
+    createAccountsApp({
+      engine: new ScriptedEngine(async function* () {
+        yield sequenceStart()
+        yield textDelta('first', [1])
+        throw new ServiceError('engine_failed')
+      }),
+    }),
+  ),
+}
 
 describe.each(REQUESTS)('POST %s %j', (url, body) => {
   it('takes the one place of a free key until its client leaves; the refused one counts nowhere', async () => {
@@ -102,7 +125,7 @@ describe.each(REQUESTS)('POST %s %j', (url, body) => {
     ['a field that is wrong', 400, { ...body, temperature: 99 }],
     ['a model that there is not', 404, { ...body, model: 'none' }],
   ])('gives it back after %s', async (_, status, wrong) => {
-    const world = await createAccountsApp()
+    const world = passthrough()
     const { key } = await world.register()
 
     for (let index = 0; index < 3; index++) {
@@ -111,24 +134,8 @@ describe.each(REQUESTS)('POST %s %j', (url, body) => {
     expect((await oneMore(world, key)).statusCode).toBe(200)
   })
 
-  it.each([
-    [
-      'before it starts',
-      async function* () {
-        yield* []
-        throw new ServiceError('engine_failed')
-      },
-    ],
-    [
-      'after the first token',
-      async function* () {
-        yield sequenceStart()
-        yield textDelta('first', [1])
-        throw new ServiceError('engine_failed')
-      },
-    ],
-  ] satisfies [string, Script][])('gives it back after the engine fails %s', async (_, script) => {
-    const world = await createAccountsApp({ engine: new ScriptedEngine(script) })
+  it.each(Object.entries(failing))('gives it back after the engine fails %s', async (_, worldOf) => {
+    const world = worldOf()
     const { key } = await world.register()
 
     for (let index = 0; index < 3; index++) {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/core/errors.ts'
 import { createAccountsApp } from '../../support/servers/accounts-app.ts'
 import {
+  type Script,
   ScriptedEngine,
   sequenceEnd,
   sequenceStart,
@@ -10,6 +11,7 @@ import {
   piecesOf,
 } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, KEY } from '../../support/servers/test-app.ts'
+import { shared } from '../../support/shared.ts'
 
 const MESSAGES = { messages: [{ role: 'user', content: 'abc' }] }
 
@@ -28,13 +30,39 @@ const REQUESTS = [
 
 const SUMMARY = { requests: 0, tokens_in: 0, tokens_out: 0, avg_response_ms: 0 }
 
+/** One server for many requests, of which each sees the rows that it leaves. */
+function shareApp(script?: Script) {
+  const app = shared(() => createTestApp({ ...(script && { engine: new ScriptedEngine(script) }) }))
+  return async (path: string, body: object) => {
+    const { post, usage } = app()
+    const before = usage.length
+    const { statusCode } = await post(path, body)
+    return { statusCode, usage: usage.slice(before) }
+  }
+}
+
+const postPlainly = shareApp()
+const postRefused = {
+  queue_full: shareApp(async function* () {
+    yield* []
+    throw new ServiceError('queue_full')
+  }),
+  context_length_exceeded: shareApp(async function* () {
+    yield* []
+    throw new ServiceError('context_length_exceeded')
+  }),
+}
+const postFailed = shareApp(async function* () {
+  yield sequenceStart()
+  yield textDelta('first', [1])
+  throw new ServiceError('engine_failed')
+})
+
 describe.each(REQUESTS)('POST %s %j', (path, body, tokens) => {
   it('leaves one row with all its tokens, under its key and account', async () => {
-    const { post, usage } = createTestApp()
+    const { statusCode, usage } = await postPlainly(path, body)
 
-    const answer = await post(path, body)
-
-    expect(answer.statusCode).toBe(200)
+    expect(statusCode).toBe(200)
     expect(usage).toEqual([
       {
         keyId: expect.stringMatching(/^static-/),
@@ -72,24 +100,14 @@ describe.each(REQUESTS)('POST %s %j', (path, body, tokens) => {
     ['a field is wrong', { ...body, temperature: 99 }, 400],
     ['there is no such model', { ...body, model: 'no' }, 404],
   ])('leaves none when %s', async (_, wrong, status) => {
-    const { post, usage } = createTestApp()
-
-    expect((await post(path, wrong)).statusCode).toBe(status)
-    expect(usage).toEqual([])
+    expect(await postPlainly(path, wrong)).toEqual({ statusCode: status, usage: [] })
   })
 
   it.each([
     ['queue_full', 429],
     ['context_length_exceeded', 400],
   ] as const)('leaves none when the engine refuses it: %s', async (code, status) => {
-    const engine = new ScriptedEngine(async function* () {
-      yield* []
-      throw new ServiceError(code)
-    })
-    const { post, usage } = createTestApp({ engine })
-
-    expect((await post(path, body)).statusCode).toBe(status)
-    expect(usage).toEqual([])
+    expect(await postRefused[code](path, body)).toEqual({ statusCode: status, usage: [] })
   })
 })
 
@@ -114,14 +132,7 @@ describe('a request that an engine fails', () => {
   it.each(REQUESTS.filter(([path]) => !path.includes('batch')))(
     'leaves a row with what was made so far: %s %j',
     async (path, body) => {
-      const engine = new ScriptedEngine(async function* () {
-        yield sequenceStart()
-        yield textDelta('first', [1])
-        throw new ServiceError('engine_failed')
-      })
-      const { post, usage } = createTestApp({ engine })
-
-      await post(path, body)
+      const { usage } = await postFailed(path, body)
 
       expect(usage).toMatchObject([{ path, status: 500, tokensIn: 2, tokensOut: 1 }])
     },

@@ -9,9 +9,13 @@ import {
   piecesOf,
 } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, createTierAuthenticator } from '../../support/servers/test-app.ts'
+import { shared } from '../../support/shared.ts'
 
 const URL = '/v1/chat/completions'
 const MESSAGES = { messages: [{ role: 'user', content: 'ab' }] }
+
+/** For whatever needs no engine of its own. */
+const passthrough = shared(() => createTestApp())
 
 describe('fields that are not built', () => {
   it.each([
@@ -25,7 +29,7 @@ describe('fields that are not built', () => {
     ['stop_regex', [[], ''], ['x']],
     ['lora', [[]], [[{ id: 0, scale: 1 }]]],
   ])('%s passes neutral values only', async (field, neutral, loaded) => {
-    const { post } = createTestApp()
+    const { post } = passthrough()
 
     for (const value of [null, ...neutral]) {
       expect([value, (await post(URL, { ...MESSAGES, [field]: value })).statusCode]).toEqual([value, 200])
@@ -42,7 +46,7 @@ describe('fields that are not built', () => {
   })
 
   it('names what replaces the fields that OpenAI has deprecated', async () => {
-    const { post } = createTestApp()
+    const { post } = passthrough()
     const sentenceOf = async (body: object) => (await post(URL, { ...MESSAGES, ...body })).json().detail
 
     expect(await sentenceOf({ functions: [{ name: 'f' }] })).toBe(
@@ -64,7 +68,7 @@ describe('fields that are', () => {
       { type: 'text', text: 'b' },
     ]
 
-    const answer = await createTestApp().post(URL, { messages: [{ role: 'user', content }] })
+    const answer = await passthrough().post(URL, { messages: [{ role: 'user', content }] })
 
     expect(answer.json().choices[0].message.content).toBe('ab')
   })
@@ -82,7 +86,7 @@ describe('fields that are', () => {
       { type, [type]: { url: 'x' } },
     ]
 
-    const answer = await createTestApp().post(URL, { messages: [{ role: 'user', content }] })
+    const answer = await passthrough().post(URL, { messages: [{ role: 'user', content }] })
 
     expect(answer.statusCode).toBe(400)
     expect(answer.json().error).toMatchObject({
@@ -100,14 +104,14 @@ describe('fields that are', () => {
     [{ type: 'text', text: 5 }, '.text must be a string, but was 5.'],
   ])('refuses a part of no known type by its name: %j', async (part, problem) => {
     const content = [{ type: 'text', text: 'a' }, part]
-    const answer = await createTestApp().post(URL, { messages: [{ role: 'user', content }] })
+    const answer = await passthrough().post(URL, { messages: [{ role: 'user', content }] })
 
     expect(answer.statusCode).toBe(400)
     expect(answer.json().detail).toBe(`messages[0].content[1]${problem}`)
   })
 
   it('refuses content that is neither text nor parts', async () => {
-    const answer = await createTestApp().post(URL, { messages: [{ role: 'user', content: 5 }] })
+    const answer = await passthrough().post(URL, { messages: [{ role: 'user', content: 5 }] })
 
     expect(answer.json().detail).toBe(
       'messages[0].content must be a string (or an array of text parts), but was 5.',
@@ -150,7 +154,7 @@ describe('fields that are', () => {
     { tools: [{ type: 'function', function: { name: 'f' } }], tool_choice: 'none' },
     { functions: [{ name: 'f' }], function_call: 'none' },
   ])('takes tools that it is told not to call: %j', async (fields) => {
-    expect((await createTestApp().post(URL, { ...MESSAGES, ...fields })).statusCode).toBe(200)
+    expect((await passthrough().post(URL, { ...MESSAGES, ...fields })).statusCode).toBe(200)
   })
 
   it('takes top_k -1 for none', async () => {
@@ -165,7 +169,7 @@ describe('fields that are', () => {
   })
 
   it('stops at one string as at a list of them', async () => {
-    const { post } = createTestApp()
+    const { post } = passthrough()
     const messages = [{ role: 'user', content: 'one two' }]
 
     for (const stop of [' ', [' ']]) {
@@ -174,7 +178,7 @@ describe('fields that are', () => {
   })
 
   it('takes max_completion_tokens for max_tokens', async () => {
-    const { post } = createTestApp()
+    const { post } = passthrough()
 
     for (const body of [
       { max_tokens: 1 },

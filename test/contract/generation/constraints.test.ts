@@ -4,6 +4,7 @@ import { ServiceError } from '../../../src/core/errors.ts'
 import type { EngineRequest } from '../../../src/protocol/engine.ts'
 import { ScriptedEngine, sayOk } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, type TestAppOptions } from '../../support/servers/test-app.ts'
+import { shared } from '../../support/shared.ts'
 
 const CHAT = '/v1/chat/completions'
 const MESSAGES = { messages: [{ role: 'user', content: 'ab' }] }
@@ -27,8 +28,18 @@ function createConstrained(options: TestAppOptions = {}) {
     return sayOk(request)
   }
   const { post } = createTestApp({ engine: new ScriptedEngine(script, { canConstrain: true }), ...options })
-  return { post, requests }
+  return {
+    post,
+    /** With what the engine was asked for it. */
+    ask: async (url: string, body: object) => {
+      const { statusCode } = await post(url, body)
+      return { statusCode, asked: requests.splice(0) }
+    },
+  }
 }
+
+const constrained = shared(() => createConstrained())
+const passthrough = shared(() => createTestApp())
 
 const named = (schema: object, strict?: boolean | null) => ({
   type: 'json_schema',
@@ -67,9 +78,9 @@ describe.each(ROUTES)('%s', (url, base) => {
     [{ regex: 'a+' }, { kind: 'regex', pattern: 'a+' }],
     [{ choice: ['a', 'b'] }, { kind: 'choice', choices: ['a', 'b'] }],
   ])('asks for what %j says', async (fields, constraint) => {
-    const { post, requests } = createConstrained()
-    expect((await post(url, { ...base, ...fields })).statusCode).toBe(200)
-    expect(requests[0]?.options.constraint).toEqual(constraint)
+    const { statusCode, asked } = await constrained().ask(url, { ...base, ...fields })
+    expect([statusCode, asked.length]).toEqual([200, 1])
+    expect(asked[0]?.options.constraint).toEqual(constraint)
   })
 
   it.each([
@@ -78,13 +89,13 @@ describe.each(ROUTES)('%s', (url, base) => {
     { structured_outputs: {} },
     { structured_outputs: { json: null, json_object: false, disable_any_whitespace: false } },
   ])('asks for nothing with %j', async (fields) => {
-    const { post, requests } = createConstrained()
-    expect((await post(url, { ...base, ...fields })).statusCode).toBe(200)
-    expect(requests[0]?.options).not.toHaveProperty('constraint')
+    const { statusCode, asked } = await constrained().ask(url, { ...base, ...fields })
+    expect([statusCode, asked.length]).toEqual([200, 1])
+    expect(asked[0]?.options).not.toHaveProperty('constraint')
   })
 
   it('names both of two fields', async () => {
-    const answer = await createConstrained().post(url, {
+    const answer = await constrained().post(url, {
       ...base,
       guided_regex: 'a',
       response_format: { type: 'json_object' },
@@ -96,7 +107,7 @@ describe.each(ROUTES)('%s', (url, base) => {
   })
 
   it('says that the passthrough model cannot', async () => {
-    const answer = await createTestApp().post(url, { ...base, guided_choice: ['a'] })
+    const answer = await passthrough().post(url, { ...base, guided_choice: ['a'] })
     expect(codeOf(answer)).toEqual([400, 'unsupported_value'])
     expect(answer.json().detail).toBe(
       "guided_choice must be null: model 'default' cannot constrain its answers.",
@@ -125,7 +136,7 @@ describe.each(ROUTES)('%s', (url, base) => {
 
 describe('a field that is wrong', () => {
   it('is the param of an OpenAI error', async () => {
-    const answer = await createTestApp().post(CHAT, { ...MESSAGES, guided_choice: ['a'] })
+    const answer = await passthrough().post(CHAT, { ...MESSAGES, guided_choice: ['a'] })
     expect(answer.json().error.param).toBe('guided_choice')
   })
 
@@ -166,7 +177,7 @@ describe('a field that is wrong', () => {
       'structured_outputs.whitespace_pattern must be null, but was " ": this route cannot change it.',
     ],
   ])('%j', async (fields, detail) => {
-    const answer = await createConstrained().post(CHAT, { ...MESSAGES, ...fields })
+    const answer = await constrained().post(CHAT, { ...MESSAGES, ...fields })
     expect([answer.statusCode, answer.json().detail]).toEqual([400, detail])
   })
 

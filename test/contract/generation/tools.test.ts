@@ -15,6 +15,7 @@ import {
   textDelta,
 } from '../../support/engines/scripted-engine.ts'
 import { createTestApp, KEY, type TestApp } from '../../support/servers/test-app.ts'
+import { shared } from '../../support/shared.ts'
 
 const URL = '/v1/chat/completions'
 
@@ -55,6 +56,13 @@ const promptOf = (request?: EngineRequest): string => piecesOf(request?.prompts[
 async function createClient(app: TestApp): Promise<OpenAI> {
   return new OpenAI({ baseURL: `http://127.0.0.1:${await app.listen()}/v1`, apiKey: KEY, maxRetries: 0 })
 }
+
+/** One server for tests that look at what the engine was asked last. */
+const qwen3 = shared(() => {
+  const engine = createCaller('x', { chatTemplate: templateOf('qwen3'), canConstrain: true })
+  return { engine, app: createTestApp({ engine }) }
+})
+const passthrough = shared(() => createTestApp())
 
 const FAMILIES: readonly (readonly [string, string, Partial<ModelInfo>])[] = [
   ['Qwen', HERMES_CALL, { chatTemplate: templateOf('qwen2.5') }],
@@ -97,8 +105,10 @@ const FAMILIES: readonly (readonly [string, string, Partial<ModelInfo>])[] = [
 ]
 
 describe.each(FAMILIES)('an agent over %s', (_, call, info) => {
+  const sharedClient = shared(() => createClient(createTestApp({ engine: createCaller(call, info) })))
+
   it('calls a tool, sends its result back, and gets an answer', async () => {
-    const client = await createClient(createTestApp({ engine: createCaller(call, info) }))
+    const client = sharedClient()
     const messages: OpenAI.ChatCompletionMessageParam[] = [ASKED]
 
     const first = (await client.chat.completions.create({ model: 'default', messages, tools: TOOLS }))
@@ -124,7 +134,7 @@ describe.each(FAMILIES)('an agent over %s', (_, call, info) => {
   })
 
   it('runs the same loop on a stream', async () => {
-    const client = await createClient(createTestApp({ engine: createCaller(call, info) }))
+    const client = sharedClient()
     const runner = client.chat.completions.runTools({
       model: 'default',
       stream: true,
@@ -339,9 +349,9 @@ describe('reasoning', () => {
     [{ reasoning: { enabled: false } }, /<think>\n\n<\/think>\n\n$/],
     [{ reasoning: { effort: 'high' } }, /assistant\n$/],
   ])('is switched by %j', async (fields, end) => {
-    const engine = createCaller('x', { chatTemplate: templateOf('qwen3') })
-    await createTestApp({ engine }).post(URL, { messages: [ASKED], ...fields })
-    expect(promptOf(engine.requests[0])).toMatch(end)
+    const { engine, app } = qwen3()
+    expect((await app.post(URL, { messages: [ASKED], ...fields })).statusCode).toBe(200)
+    expect(promptOf(engine.requests.at(-1))).toMatch(end)
   })
 })
 
@@ -379,14 +389,15 @@ describe('a model with a template of its own for tools', () => {
 })
 
 describe('what an engine is asked for', () => {
-  const requestOf = async (
-    fields: object,
-    info: Partial<ModelInfo> = { chatTemplate: templateOf('qwen3') },
-  ) => {
+  const createCalled = (info: Partial<ModelInfo>) => {
     const engine = createCaller('x', { canConstrain: true, ...info })
-    const answer = await createTestApp({ engine }).post(URL, { messages: [ASKED], tools: TOOLS, ...fields })
+    return { engine, app: createTestApp({ engine }) }
+  }
+  const requestOf = async (fields: object, info?: Partial<ModelInfo>) => {
+    const { engine, app } = info === undefined ? qwen3() : createCalled(info)
+    const answer = await app.post(URL, { messages: [ASKED], tools: TOOLS, ...fields })
     expect([answer.statusCode, answer.json().detail]).toEqual([200, undefined])
-    return engine.requests[0]
+    return engine.requests.at(-1)
   }
   const tagOf = async (...of: Parameters<typeof requestOf>) => {
     const constraint = (await requestOf(...of))?.options.constraint
@@ -641,7 +652,7 @@ describe('a request that cannot be answered', () => {
       "reasoning_effort must be 'none', 'minimal', 'low', 'medium', 'high', 'xhigh' or 'max', but was \"most\".",
     ],
   ])('%j', async (fields, detail) => {
-    const answer = await createTestApp().post(URL, { messages: [ASKED], ...fields })
+    const answer = await passthrough().post(URL, { messages: [ASKED], ...fields })
     expect([answer.statusCode, answer.json().detail]).toEqual([400, detail])
   })
 })
@@ -650,10 +661,9 @@ describe('tools that are not asked for', () => {
   it.each([[[{ type: 'web_search' }]], ['junk'], [[{ type: 'function' }]], [5]])(
     'may be anything: %j',
     async (tools) => {
-      const engine = createCaller('Hello.', { chatTemplate: templateOf('qwen3') })
       const body = { messages: [ASKED], tools, tool_choice: 'none' }
 
-      expect((await createTestApp({ engine }).post(URL, body)).statusCode).toBe(200)
+      expect((await qwen3().app.post(URL, body)).statusCode).toBe(200)
     },
   )
 })

@@ -30,9 +30,15 @@ const session = (id: string, userId: string): KnownCredential => ({
 function remembering(credentials: Readonly<Record<string, KnownCredential>>, nowMs = 0): CredentialMemory {
   const memory = new CredentialMemory()
   for (const [hash, credential] of Object.entries(credentials)) {
-    memory.remember(hash, credential, { reading: memory.reading, nowMs })
+    remember(memory, hash, credential, nowMs)
   }
   return memory
+}
+
+/** Of a reading that nothing has overtaken. */
+function remember(memory: CredentialMemory, hash: string, credential: KnownCredential, nowMs = 0): void {
+  using reading = memory.beginReading()
+  memory.remember(hash, credential, { reading, nowMs })
 }
 
 describe('CredentialMemory', () => {
@@ -53,18 +59,50 @@ describe('CredentialMemory', () => {
     memory.markStale()
 
     expect([memory.findFresh('a', 0), memory.findKnown('a', 0)]).toEqual([null, one])
-    memory.remember('a', one, { reading: memory.reading, nowMs: 0 })
+    remember(memory, 'a', one)
     expect(memory.findFresh('a', 0)).toBe(one)
   })
 
-  it('keeps nothing of a reading that a change has overtaken', () => {
+  it.each([
+    ['a notice of it', (memory: CredentialMemory) => memory.forgetNamed({ table: 'api_keys', id: 'one' })],
+    ['a notice of its user', (memory: CredentialMemory) => memory.forgetNamed({ table: 'users', id: 'ann' })],
+    ['a change of this process', (memory: CredentialMemory) => memory.forgetAny(['x', 'one'])],
+  ])('keeps nothing of a reading that %s has overtaken', (_, change) => {
     const memory = new CredentialMemory()
-    const { reading } = memory
-    memory.forgetNamed({ table: 'api_keys', id: 'one' })
-    memory.remember('a', key('one'), { reading, nowMs: 0 })
+    using reading = memory.beginReading()
+    change(memory)
+    memory.remember('a', key('one', 'ann'), { reading, nowMs: 0 })
 
     expect(memory.findKnown('a', 0)).toBeNull()
     expect(memory.hashes).toEqual([])
+  })
+
+  it.each([
+    [
+      'a notice of another',
+      (memory: CredentialMemory) => memory.forgetNamed({ table: 'api_keys', id: 'two' }),
+    ],
+    ['a change of this process', (memory: CredentialMemory) => memory.forgetAny(['two'])],
+    ['notices that may be missing', (memory: CredentialMemory) => memory.markStale()],
+  ])('knows what was read while %s came, and asks for it again', (_, change) => {
+    const memory = new CredentialMemory()
+    using reading = memory.beginReading()
+    change(memory)
+    const one = key('one', 'ann')
+    memory.remember('a', one, { reading, nowMs: 0 })
+
+    expect([memory.findFresh('a', 0), memory.findKnown('a', 0)]).toEqual([null, one])
+  })
+
+  it('lets no reading that a change has overtaken take the place of a later one', () => {
+    const memory = new CredentialMemory()
+    using early = memory.beginReading()
+    memory.markStale()
+    const [before, after] = [key('one'), key('one')]
+    remember(memory, 'a', after)
+    memory.remember('a', before, { reading: early, nowMs: 0 })
+
+    expect(memory.findFresh('a', 0)).toBe(after)
   })
 
   it.each([
@@ -87,12 +125,9 @@ describe('CredentialMemory', () => {
 
   it('holds 50,000 credentials, those that were confirmed last', () => {
     const memory = new CredentialMemory()
-    const remember = (hash: string) => memory.remember(hash, key(hash), { reading: memory.reading, nowMs: 0 })
-    remember('first')
-    remember('second')
-    for (let count = 0; count < 49_998; count++) remember(String(count))
-    remember('first')
-    remember('one more')
+    for (const hash of ['first', 'second']) remember(memory, hash, key(hash))
+    for (let count = 0; count < 49_998; count++) remember(memory, String(count), key(String(count)))
+    for (const hash of ['first', 'one more']) remember(memory, hash, key(hash))
 
     expect(memory.hashes).toHaveLength(50_000)
     expect([memory.findKnown('first', 0)?.found.id, memory.findKnown('second', 0)]).toEqual(['first', null])

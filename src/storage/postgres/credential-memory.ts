@@ -2,7 +2,8 @@
  * The credentials that one instance has found valid, by the hash of their secret. A credential is fresh for `FRESH_MS` and
  * then only known: it is asked for again, and serves as it is while the database is away, `KNOWN_MS` at the longest. Holds no
  * secret and nothing that was not found. Used by the credential store of PostgreSQL.
- * Invariant: what a notice names, or a reading no longer finds, is neither fresh nor known.
+ * Invariant: what a notice names, or a reading no longer finds, is neither fresh nor known; also where a reading that began before
+ * finds it.
  */
 import type { ValidKey, ValidSession } from '../credential-store.ts'
 
@@ -20,7 +21,17 @@ const MAX_CREDENTIALS = 50_000
 interface Entry {
   readonly credential: KnownCredential
   readonly confirmedAtMs: number
-  readonly reading: number
+  /** How many changes there had been when its reading began. */
+  readonly changes: number
+}
+
+type IsChanged = (credential: KnownCredential) => boolean
+
+/** What is read from the database, from its question to its answer. */
+export interface CredentialReading extends Disposable {
+  readonly changes: number
+  /** What has changed since it began. */
+  readonly isChanged: IsChanged[]
 }
 
 /** The row that a change is of, as the database names it. */
@@ -32,33 +43,42 @@ export interface CredentialNotice {
 export class CredentialMemory {
   /** Those confirmed last at the end. */
   readonly #entries = new Map<string, Entry>()
-  #reading = 0
-
-  /** A number to give with what is read from now on. */
-  get reading(): number {
-    return this.#reading
-  }
+  readonly #readings = new Set<CredentialReading>()
+  #changes = 0
 
   get hashes(): readonly string[] {
     return [...this.#entries.keys()]
   }
 
-  /** Nothing is kept of a reading that a change has overtaken. */
+  /** Before the database is asked; the caller ends it. */
+  beginReading(): CredentialReading {
+    const reading: CredentialReading = {
+      changes: this.#changes,
+      isChanged: [],
+      [Symbol.dispose]: () => void this.#readings.delete(reading),
+    }
+    this.#readings.add(reading)
+    return reading
+  }
+
+  /** What a change has overtaken is not kept; what others have is known, and not fresh. */
   remember(
     secretHash: string,
     credential: KnownCredential,
-    { reading, nowMs }: { reading: number; nowMs: number },
+    { reading, nowMs }: { reading: CredentialReading; nowMs: number },
   ): void {
-    if (reading !== this.#reading) return
+    const { changes, isChanged } = reading
+    if (isChanged.some((isOne) => isOne(credential))) return
+    if ((this.#entries.get(secretHash)?.changes ?? 0) > changes) return
     this.#entries.delete(secretHash)
-    this.#entries.set(secretHash, { credential, confirmedAtMs: nowMs, reading })
+    this.#entries.set(secretHash, { credential, confirmedAtMs: nowMs, changes })
     const [oldest] = this.#entries.keys()
     if (this.#entries.size > MAX_CREDENTIALS && oldest !== undefined) this.#entries.delete(oldest)
   }
 
   findFresh(secretHash: string, nowMs: number): KnownCredential | null {
     const entry = this.#entries.get(secretHash)
-    if (entry === undefined || entry.reading !== this.#reading) return null
+    if (entry === undefined || entry.changes !== this.#changes) return null
     return nowMs - entry.confirmedAtMs < FRESH_MS ? entry.credential : null
   }
 
@@ -69,7 +89,7 @@ export class CredentialMemory {
 
   /** Something may have changed: all that is kept is asked for again. */
   markStale(): void {
-    this.#reading++
+    this.#changes++
   }
 
   forget(secretHash: string): void {
@@ -80,17 +100,19 @@ export class CredentialMemory {
   forgetAny(ids: readonly unknown[]): void {
     this.markStale()
     if (ids.length === 0) return
-    for (const [secretHash, { credential }] of this.#entries) {
-      if (ids.includes(credential.found.id) || ids.includes(credential.found.userId ?? ''))
-        this.#entries.delete(secretHash)
-    }
+    this.#forgetWhere(({ found }) => ids.includes(found.id) || ids.includes(found.userId ?? ''))
   }
 
   forgetNamed(notice: CredentialNotice): void {
     this.markStale()
+    this.#forgetWhere((credential) => isNamed(credential, notice))
+  }
+
+  #forgetWhere(isChanged: IsChanged): void {
     for (const [secretHash, { credential }] of this.#entries) {
-      if (isNamed(credential, notice)) this.#entries.delete(secretHash)
+      if (isChanged(credential)) this.#entries.delete(secretHash)
     }
+    for (const reading of this.#readings) reading.isChanged.push(isChanged)
   }
 }
 

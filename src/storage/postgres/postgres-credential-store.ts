@@ -106,7 +106,7 @@ export class PostgresCredentialStore implements InstanceCredentials {
   }
 
   async #read(kind: Kind, hashes: readonly string[]): Promise<ReadonlyMap<string, KnownCredential>> {
-    const { reading } = this.#memory
+    using reading = this.#memory.beginReading()
     const found = await (kind === 'key' ? this.#readKeys(hashes) : this.#readSessions(hashes))
     const nowMs = this.#clock.nowMs()
     for (const hash of hashes) {

@@ -30,15 +30,16 @@ const session = (id: string, userId: string): KnownCredential => ({
 function remembering(credentials: Readonly<Record<string, KnownCredential>>, nowMs = 0): CredentialMemory {
   const memory = new CredentialMemory()
   for (const [hash, credential] of Object.entries(credentials)) {
-    remember(memory, hash, credential, nowMs)
+    using reading = memory.beginReading()
+    memory.remember(hash, credential, { reading, nowMs })
   }
   return memory
 }
 
 /** Of a reading that nothing has overtaken. */
-function remember(memory: CredentialMemory, hash: string, credential: KnownCredential, nowMs = 0): void {
+function remember(memory: CredentialMemory, hash: string, credential: KnownCredential): void {
   using reading = memory.beginReading()
-  memory.remember(hash, credential, { reading, nowMs })
+  memory.remember(hash, credential, { reading, nowMs: 0 })
 }
 
 describe('CredentialMemory', () => {

@@ -1,10 +1,10 @@
 /** `--workers`: limits, keys, usage and models are one over all workers, and no process that dies takes more than its own work. */
-import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
 import {
   call,
+  childPids,
   SMALL_LLAMA,
   enginePids,
   gone,
@@ -32,14 +32,7 @@ async function startWorkers(
   return listening(spawnServer([...own, ...words], options))
 }
 
-function workerPids({ child }: RunningServerProcess): number[] {
-  const listed = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
-  return listed
-    .split('\n')
-    .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
-    .filter((row) => row !== null && Number(row[2]) === child.pid && (row[3] ?? '').includes('worker-main'))
-    .map((row) => Number(row?.[1]))
-}
+const workerPids = (server: RunningServerProcess): number[] => childPids(server, 'worker-main')
 
 interface NewKey {
   readonly id: string

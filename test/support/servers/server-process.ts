@@ -237,12 +237,15 @@ export async function readStream(response: Response): Promise<StreamedText> {
 }
 
 /** Process ids of the engines that a server has started. */
-export function enginePids({ child }: Pick<ServerProcess, 'child'>): number[] {
+export const enginePids = (server: Pick<ServerProcess, 'child'>): number[] => childPids(server, 'engine-main')
+
+/** Process ids of what a server has started. @param program what its command line names */
+export function childPids({ child }: Pick<ServerProcess, 'child'>, program: string): number[] {
   const listed = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' })
   return listed
     .split('\n')
     .map((line) => /^\s*(\d+)\s+(\d+)\s+(.*)$/.exec(line))
-    .filter((row) => row !== null && Number(row[2]) === child.pid && (row[3] ?? '').includes('engine-main'))
+    .filter((row) => row !== null && Number(row[2]) === child.pid && (row[3] ?? '').includes(program))
     .map((row) => Number(row?.[1]))
 }
 

@@ -6,7 +6,7 @@ import { CHROMIUM, POSTGRES_BIN, REDIS_SERVER } from './tools/optional-programs.
 const SOAK = 'soak'
 
 /** For what never ends, not for what is slow: on a busy machine a process takes seconds to start. */
-const TIMEOUT_MS = 60_000
+const TIMEOUT_MS = 120_000
 const SOAK_TIMEOUT_MS = 60 * 60_000
 
 export default defineConfig(({ mode }) => {

@@ -7,7 +7,7 @@
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  limitMs = 50_000,
+  limitMs = 100_000,
 ): Promise<void> {
   const startMs = performance.now()
   while (!(await condition())) {

@@ -9,7 +9,7 @@ import type { ADMIN, SignedIn } from './console-server.ts'
 export const PHONE = { width: 360, height: 740 }
 const DESKTOP = { width: 1280, height: 800 }
 
-const PATIENCE_MS = 20_000
+const PATIENCE_MS = 60_000
 
 interface VisitOptions {
   readonly viewport?: { readonly width: number; readonly height: number }

@@ -44,6 +44,21 @@ it('what the command line changes is in the audit log, without a password', asyn
   for (const { actor } of rows) expect(actor).toMatch(/^command-line:./)
 })
 
+it('what was asked for has the names of the admin API in the audit log', async () => {
+  const { output } = createOperatorScene()
+  await output('keys', 'create', '--rate-limit-rpm', '9', '--daily-token-budget', '5', '--json')
+  const { records } = JSON.parse(await output('audit', '--json')) as { records: readonly object[] }
+  expect(records).toHaveLength(1)
+  expect(records[0]).toHaveProperty('details', {
+    name: '',
+    tier: 'free',
+    user: null,
+    expires_in_days: null,
+    rate_limit_rpm: 9,
+    daily_token_budget: 5,
+  })
+})
+
 it('a user of the system who has no name is in the audit log by number', async () => {
   // As in a container that is run as any user.
   const userInfo = vi.spyOn(os, 'userInfo').mockImplementation(() => {

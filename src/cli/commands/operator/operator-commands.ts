@@ -75,12 +75,28 @@ function audited(
   { auditLog }: Services,
   { target, act }: Deed,
 ): Promise<string> {
-  const { action, ...details } = command
+  const { action, ...given } = command
   if (action === 'list') return act()
+  const details = toDetails(given)
   const name = action === 'invite' ? 'invitation.create' : `${SUBJECTS[kind]}.${action}`
   const actor = `command-line:${userName()}`
   return auditLog.record({ actor, action: name, details, requestId: null, target }, act)
 }
+
+/** How a command prints, and where a link leads, is nothing that it changes. */
+const PRESENTATION = new Set(['printsJson', 'url'])
+
+/** What was asked for, under the names that the admin API has for it. */
+function toDetails(given: object): Record<string, unknown> {
+  const details = Object.entries(given).flatMap(([name, value]: [string, unknown]) => {
+    if (PRESENTATION.has(name)) return []
+    const isGroup = name === 'spending' || name === 'budgets'
+    return isGroup ? Object.entries(toDetails(value as object)) : [[toSnakeCase(name), value]]
+  })
+  return Object.fromEntries(details) as Record<string, unknown>
+}
+
+const toSnakeCase = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 
 /** The number of a user who has no name here, as in a container that is run as any user. */
 function userName(): string {

@@ -320,6 +320,37 @@ describe('ContinuousBatchScheduler', () => {
       expect(planned(scheduler).starts).toHaveLength(2)
     })
 
+    describe('of another account', () => {
+      const placeOf = (accountId: string) => ({ priorityClass: 0, priority: 0, accountId })
+
+      /** How much each of the prompts finds, which begin as one of account a does and are run in the only slot, one by one. */
+      function found(accountId: string, lengths: readonly number[]): (number | undefined)[] {
+        return lengths.map((length) => {
+          const scheduler = createScheduler({ maxBatchSize: 1 })
+          scheduler.add({ ids: prompt(200, 100, 1), reqId: 1, maxNewTokens: 1, place: placeOf('a') })
+          while (scheduler.hasWork) step(scheduler)
+          const ids = prompt(length, 20, 2)
+          scheduler.add({ ids, reqId: 2, maxNewTokens: 1, place: placeOf(accountId) })
+          return planned(scheduler).starts[0]?.cachedTokens
+        })
+      }
+
+      it('a prompt finds whole blocks, so that nobody spells out a text token by token', () => {
+        const lengths = [3, 63, 64, 65, 127, 128, 150, 151]
+        expect(found('b', lengths)).toEqual([0, 0, 64, 64, 64, 128, 128, 128])
+        expect(found('a', lengths)).toEqual(lengths)
+      })
+
+      it('a prompt waits for whole blocks alone', () => {
+        const scheduler = createScheduler({ canCopySlots: true })
+        scheduler.add({ ids: prompt(40, 1, 1), reqId: 1, maxNewTokens: 1, place: placeOf('b') })
+        while (scheduler.hasWork) step(scheduler)
+        for (const [reqId, accountId] of ['a', 'b'].entries())
+          scheduler.add({ ids: prompt(110, 700, reqId), reqId, maxNewTokens: 1, place: placeOf(accountId) })
+        expect(planned(scheduler).starts).toHaveLength(2)
+      })
+    })
+
     it('copies a second prefix only for a prompt that the same step has room for', () => {
       const scheduler = createScheduler({ maxBatchSize: 6, canCopySlots: true })
       scheduler.add(createRequest(1, { promptTokens: 100, from: 0, maxNewTokens: 50 }))

@@ -20,7 +20,7 @@ import type { PartOptions } from './scheduler-options.ts'
 import { checkRule, type Sequence } from './sequence.ts'
 import { type FittingStart, SharedRoom } from './slots/shared-room.ts'
 import { planSlotRuns, type PlannedRun } from './slots/slot-runs.ts'
-import { MIN_SHARED_TOKENS, sharedPrefix } from './slots/shared-prefix.ts'
+import { MIN_SHARED_TOKENS } from './slots/shared-prefix.ts'
 import { SlotTable, type Slot, type SlotChoice } from './slots/slot-table.ts'
 import { StepCosts } from './step-costs.ts'
 import { SlotReserve } from './queue/slot-reserve.ts'
@@ -301,9 +301,8 @@ export class RunningBatch {
     if (!canCopySlots || sequence.needsFixedChunks) return false
     // A prompt of its own tier or a higher one is computed before it in any case, so waiting makes no prompt later.
     return this.#running.some(({ isPrefilling, prefillTokenIds, place, owner }) => {
-      if (!this.#slots.isOpenTo(sequence.owner, owner)) return false
       if (!isPrefilling || (hasTiers && place.priorityClass < sequence.place.priorityClass)) return false
-      return sharedPrefix(sequence.prefillTokenIds, prefillTokenIds) - cachedTokens >= MIN_SHARED_TOKENS
+      return this.#slots.openTokens(sequence, prefillTokenIds, owner) - cachedTokens >= MIN_SHARED_TOKENS
     })
   }
 

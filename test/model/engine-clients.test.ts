@@ -175,7 +175,7 @@ describe('an engine process with two clients', () => {
   it.each(['shared', 'account'] as const)('gives a prompt what the scope allows: %s', async (scope) => {
     const host = await startHost({ prefixCacheBytes: 1e9, prefixCacheScope: scope })
     const cachedTokensOf = async (accountId: string) => {
-      const request = engineRequest('Tom went to the market. '.repeat(15), { maxNewTokens: 2 })
+      const request = engineRequest('Tom went to the market. '.repeat(30), { maxNewTokens: 2 })
       const ofAccount = { ...request, place: { ...request.place, accountId } }
       let cachedTokens = Number.NaN
       for await (const events of host.generate(ofAccount, new AbortController().signal)) {

@@ -262,6 +262,16 @@ export class SlotTable {
     return isOfScope && one.adapterId === other.adapterId
   }
 
+  /**
+   * How many tokens a prompt has in common with those of another owner, as far as it may use them: of another account whole
+   * blocks alone. Who sees how many were found would spell out the other's text token by token.
+   */
+  openTokens({ prefillTokenIds, owner }: Sequence, tokenIds: ArrayLike<number>, of: PrefixOwner): number {
+    if (!this.isOpenTo(owner, of)) return 0
+    const tokens = sharedPrefix(prefillTokenIds, tokenIds)
+    return owner.accountId === of.accountId ? tokens : tokens - (tokens % MIN_SHARED_TOKENS)
+  }
+
   /** The best slot for a sequence; null when no slot is free. */
   choose(sequence: Sequence): SlotChoice | null {
     // A seeded sequence is repeatable only in the same slot, so cached prefixes must not choose it.
@@ -309,9 +319,8 @@ export class SlotTable {
   }
 
   /** Tokens that a prompt may take from a slot or an entry. */
-  #sharedTokens({ prefillTokenIds, owner }: Sequence, holder: CachedPrefix): number {
-    if (!this.isOpenTo(owner, holder.owner)) return 0
-    const tokens = sharedPrefix(prefillTokenIds, holder.cachedTokenIds)
+  #sharedTokens(sequence: Sequence, holder: CachedPrefix): number {
+    const tokens = this.openTokens(sequence, holder.cachedTokenIds, holder.owner)
     return tokens < holder.leastCut ? 0 : tokens
   }
 

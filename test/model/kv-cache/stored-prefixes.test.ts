@@ -97,7 +97,7 @@ async function startEngine(options: StoreOptions) {
   )
   closing.push(host)
   const speak = async (name: string, accountId = 'a') => {
-    const request = engineRequest(`${name} went to the market. `.repeat(15), { maxNewTokens: 10 })
+    const request = engineRequest(`${name} went to the market. `.repeat(30), { maxNewTokens: 10 })
     const ofAccount = { ...request, place: { ...request.place, accountId } }
     const answer = { text: '', cachedTokens: 0, restoredTokens: 0 }
     for await (const events of host.generate(ofAccount, new AbortController().signal)) {

@@ -147,6 +147,12 @@ describe('parseCommandLine', () => {
     },
   )
 
+  it('says what sluice usage groups by, and how times are given', () => {
+    const help = textOf(['usage', '--help'])
+    expect(help).toContain('--group-by <key|user|team|model|endpoint>')
+    expect(help.replaceAll(/\s+/g, ' ')).toContain('inclusive: a day, a time or Unix seconds (default')
+  })
+
   it.each([[['--help']], [['help']]])('lists the commands at %j', (words) => {
     const help = textOf(words)
     expect(help).toMatch(

@@ -46,7 +46,7 @@ export const MODEL_OPTIONS = {
       help: 'smaller checkpoint of the same vocabulary that guesses the next tokens; a path, hf:org/repo[:file.gguf], or demo; used where that is measured to be faster',
     },
     toolFormat: {
-      kind: choice(TOOL_FORMATS),
+      kind: choice(TOOL_FORMATS, 'format'),
       default: 'auto',
       help: `how the checkpoint writes tool calls: ${TOOL_FORMATS.join(', ')}; auto finds it from its chat template`,
     },

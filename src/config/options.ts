@@ -48,7 +48,7 @@ const TABLE = {
       help: 'JSON or YAML file with options under their camelCase names',
     },
     logLevel: {
-      kind: choice(LOG_LEVELS),
+      kind: choice(LOG_LEVELS, 'level'),
       default: 'info',
       help: `least level that is logged: ${LOG_LEVELS.join(', ')}`,
     },

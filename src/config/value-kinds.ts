@@ -159,10 +159,14 @@ export function wordOr<const Word extends string, Value>(
   }
 }
 
-export function choice<const Choice extends string>(choices: readonly Choice[]): ValueKind<Choice> {
+/** @param placeholder for choices that are too many to be listed in its place: the help names them then */
+export function choice<const Choice extends string>(
+  choices: readonly Choice[],
+  placeholder = choices.join('|'),
+): ValueKind<Choice> {
   const expected = `one of ${choices.join(', ')}`
   return {
-    placeholder: choices.length > 4 ? 'level' : choices.join('|'),
+    placeholder,
     expected,
     parse: (given) => choices.find((candidate) => candidate === given) ?? refuse(expected, given),
   }

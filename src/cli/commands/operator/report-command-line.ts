@@ -80,7 +80,7 @@ export function addUsageCommand(program: Command, onCommand: OnCommand<UsageComm
   addCommandOption(usage, 'since', {
     kind: moment,
     defaultText: 'all there is',
-    help: 'beginning, inclusive',
+    help: 'beginning, inclusive: a day, a time or Unix seconds',
   })
   addCommandOption(usage, 'until', { kind: moment, defaultText: 'now', help: 'end, exclusive' })
   addCommandOption(usage, 'user', { kind: userId, defaultText: 'everyone', help: 'whose usage' })
@@ -106,7 +106,7 @@ export function addAuditCommand(program: Command, onCommand: OnCommand<AuditComm
   addCommandOption(audit, 'since', {
     kind: moment,
     defaultText: 'all there is',
-    help: 'beginning, inclusive',
+    help: 'beginning, inclusive: a day, a time or Unix seconds',
   })
   addCommandOption(audit, 'until', { kind: moment, defaultText: 'now', help: 'end, exclusive' })
   addCommandOption(audit, 'action', {

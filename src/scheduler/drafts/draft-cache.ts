@@ -4,6 +4,7 @@
  * Invariant: of a running sequence it holds a beginning of its text.
  */
 import type { Sequence } from '../sequence.ts'
+import { MIN_SHARED_TOKENS } from '../slots/shared-prefix.ts'
 
 interface HeldText {
   readonly tokenIds: number[]
@@ -43,14 +44,17 @@ export class DraftCache {
     const held = this.#slots.get(slotId) ?? { tokenIds: [], sequence: null }
     this.#slots.set(slotId, held)
     if (held.sequence !== sequence) {
-      held.tokenIds.length = this.#isOpenTo(sequence, held) ? sharedTokens(held.tokenIds, sequence) : 0
+      held.tokenIds.length = this.#openTokens(sequence, held)
       held.sequence = sequence
     }
     return held
   }
 
-  #isOpenTo({ place }: Sequence, held: HeldText): boolean {
-    return this.#isShared || held.sequence?.place.accountId === place.accountId
+  /** Of another account whole blocks, as of the slots: how long a step takes tells how much was found. */
+  #openTokens(sequence: Sequence, held: HeldText): number {
+    const tokens = sharedTokens(held.tokenIds, sequence)
+    if (held.sequence?.place.accountId === sequence.place.accountId) return tokens
+    return this.#isShared ? tokens - (tokens % MIN_SHARED_TOKENS) : 0
   }
 }
 

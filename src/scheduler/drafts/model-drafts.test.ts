@@ -204,17 +204,19 @@ describe('a draft model', () => {
     expect(plans.every((plan) => proposalsOf(plan).length === 0)).toBe(true)
   })
 
-  it('keeps to an account what it computed for it, where caches are not shared', () => {
+  it('keeps to an account what it computed for it, or all but whole blocks of it where caches are shared', () => {
     const place = (accountId: string) => ({ priorityClass: 0, priority: 0, accountId })
     const ids = Array.from({ length: 120 }, (_, i) => (i * 7) % EOS)
-    const positions = (prefixCacheScope: 'shared' | 'account') => {
-      const requests = ['a', 'b'].map((id, reqId) => ({ ids, reqId, maxNewTokens: 60, place: place(id) }))
+    const positions = (prefixCacheScope: 'shared' | 'account', second = 'b') => {
+      const requests = ['a', second].map((id, reqId) => ({ ids, reqId, maxNewTokens: 60, place: place(id) }))
       const { plans } = runAll(requests, { prefixCacheScope, maxBatchSize: 1 })
       const starts = plans.findIndex(({ starts: given }, index) => index > 0 && given.length > 0)
       return plans.slice(starts).flatMap(({ drafts = [] }) => drafts.map(({ position }) => position))
     }
     expect(Math.min(...positions('account'))).toBe(0)
-    expect(Math.min(...positions('shared'))).toBeGreaterThanOrEqual(119)
+    expect(Math.min(...positions('shared'))).toBe(64)
+    for (const scope of ['account', 'shared'] as const)
+      expect(Math.min(...positions(scope, 'a'))).toBeGreaterThanOrEqual(119)
   })
 
   it('changes no text, whatever is asked, guessed, aborted, and however long steps take', () => {

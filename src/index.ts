@@ -2,6 +2,9 @@
  * What an application imports from `sluice`: a whole server from code, the registry its models live in, and the
  * scheduler by itself. The light embeddable server is `sluice/light`.
  */
+// oxlint-disable-next-line import/no-unassigned-import -- for what it does, before any class that is disposed of
+import './core/contexts/dispose-symbols.ts'
+
 export { createServer } from './app/create-server.ts'
 export type { RunningServer, ServerOptions } from './app/create-server.ts'
 export type { ServerHooks } from './app/models/server-hooks.ts'

@@ -7,7 +7,7 @@ import { ServedTiers } from '../accounts/served-tiers.ts'
 import { completeConfig } from '../config/resolve.ts'
 import type { ConfigOptions, ServerConfig } from '../config/server-config.ts'
 import { systemClock } from '../core/clock.ts'
-import { InvariantError, ServiceError, StartError } from '../core/errors.ts'
+import { InvariantError, requireObject, ServiceError, showValue, StartError } from '../core/errors.ts'
 import { withResolvers } from '../core/concurrency/with-resolvers.ts'
 import { describeKvCache } from '../core/text/kv-cache-text.ts'
 import { availableCores } from '../engines/llamacpp/threads/cpu-cores.ts'
@@ -66,9 +66,10 @@ export async function createServer(
   options: ServerOptions = {},
   given: ServerHooks = {},
 ): Promise<RunningServer> {
-  requireObject('options', options)
-  requireObject('hooks', given)
+  requireObject('options of createServer', options)
+  requireObject('hooks of createServer', given)
   const { model, ...rest } = options
+  refuseTwoCheckpoints(options)
   const config = completeConfig(model === undefined ? rest : { ...rest, checkpoint: model })
   const log = createLog({ level: config.logLevel, format: config.logFormat })
   const hooks = guardHooks(given, log)
@@ -144,10 +145,12 @@ export async function createServer(
 }
 
 /** @throws StartError */
-function requireObject(name: string, given: unknown): void {
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return
-  const what = given === null ? 'null' : `a ${Array.isArray(given) ? 'list' : typeof given}`
-  throw new StartError(`The ${name} of createServer must be an object, but were ${what}.`, 2)
+function refuseTwoCheckpoints({ model, checkpoint }: ServerOptions): void {
+  if (model === undefined || checkpoint === undefined || model === checkpoint) return
+  throw new StartError(
+    `model and checkpoint name one option, but were ${showValue(model)} and ${showValue(checkpoint)}.`,
+    2,
+  )
 }
 
 async function headStart(

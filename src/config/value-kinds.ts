@@ -4,7 +4,7 @@
  * name, such as "must be a whole number from 1 to 256, but was 'many'".
  */
 import { isIP } from 'node:net'
-import { StartError } from '../core/errors.ts'
+import { showValue, StartError } from '../core/errors.ts'
 
 export interface ValueKind<Value> {
   /** Shown in `--help`; null for a switch, which takes no value on the command line. */
@@ -28,25 +28,6 @@ export function readValue<Value>(kind: ValueKind<Value>, given: unknown, label: 
   } catch (error) {
     if (error instanceof ValueProblem) throw new StartError(`${label} ${error.message}.`, 2)
     throw error
-  }
-}
-
-const MAX_SHOWN_LENGTH = 80
-
-/** A value on one line, in single quotes when it is text. */
-export function showValue(value: unknown): string {
-  const json = toJson(value) ?? String(value)
-  const line = typeof value === 'string' ? `'${json.slice(1, -1).replaceAll('\\"', '"')}'` : json
-  return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}...` : line
-}
-
-/** Undefined for what JSON has no word for, or holds itself: code gives that, no file does. */
-function toJson(value: unknown): string | undefined {
-  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
-  try {
-    return JSON.stringify(value)
-  } catch {
-    return undefined
   }
 }
 

@@ -329,3 +329,29 @@ export function toServiceError(thrown: unknown, requestId: string): ServiceError
   }
   return new ServiceError('internal_error', { requestId }, { cause: thrown })
 }
+
+const MAX_SHOWN_LENGTH = 80
+
+/** A value on one line, in single quotes when it is text. */
+export function showValue(value: unknown): string {
+  const json = toJson(value) ?? String(value)
+  const line = typeof value === 'string' ? `'${json.slice(1, -1).replaceAll('\\"', '"')}'` : json
+  return line.length > MAX_SHOWN_LENGTH ? `${line.slice(0, MAX_SHOWN_LENGTH)}...` : line
+}
+
+/** Undefined for what JSON has no word for, or holds itself: code gives that, no file does. */
+function toJson(value: unknown): string | undefined {
+  if (typeof value === 'number' || typeof value === 'bigint') return String(value)
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
+}
+
+/** @throws StartError where what a sentence calls `name`, in the plural, is no object */
+export function requireObject(name: string, given: unknown): void {
+  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return
+  const what = given === null ? 'null' : `a ${Array.isArray(given) ? 'list' : typeof given}`
+  throw new StartError(`The ${name} must be an object, but were ${what}.`, 2)
+}

@@ -35,7 +35,7 @@ export interface LightAnswer {
 
 /** A value without JSON is sent as `null`. @throws TypeError for a value that JSON cannot hold. */
 export function renderValue(value: unknown, { requestId }: { readonly requestId: string }): LightAnswer {
-  const { text, byteLength } = value instanceof JsonText ? value : new JsonText(refuseUnsendable(value))
+  const { text, byteLength } = value instanceof JsonText ? value : toJsonText(value)
   return {
     status: 200,
     headers: [
@@ -55,6 +55,28 @@ export function renderValue(value: unknown, { requestId }: { readonly requestId:
     body: text,
     isAscii: byteLength === text.length,
   }
+}
+
+/** @throws TypeError for a value that JSON cannot hold, or that loses all it holds. */
+function toJsonText(value: unknown): JsonText {
+  const json = new JsonText(refuseUnsendable(value))
+  if (json.text !== '{}' || typeof value !== 'object' || value === null || 'toJSON' in value) return json
+  const lost = emptiedClass(value)
+  if (lost === null) return json
+  throw new TypeError(
+    `A route returned an object of ${lost}, whose JSON is {}; what it returns is sent as JSON.`,
+  )
+}
+
+/** The class of an object that has no field for JSON, such as a generator or `Headers`; null of a plain one. */
+function emptiedClass(value: object): string | null {
+  const prototype: unknown = Object.getPrototypeOf(value)
+  // Also the plain objects of another context, as those of a test runner are.
+  if (prototype === null || Object.getPrototypeOf(prototype) === null) return null
+  // Fields that are undefined were meant.
+  if (Object.keys(value).length > 0) return null
+  const tag = Object.prototype.toString.call(value).slice('[object '.length, -1)
+  return tag === 'Object' ? value.constructor.name : tag
 }
 
 /** Of classes whose JSON would be `{}`. Those that a plain Node may not have loaded are recognized by their methods. */

@@ -1,6 +1,8 @@
 /**
  * The HTTP server of a light server. `listen` loads this file, so that an import does not load `node:http`.
  */
+// oxlint-disable-next-line import/no-unassigned-import -- for what it does, before any class that is disposed of
+import '../core/contexts/dispose-symbols.ts'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { answerOddRequests, createClientErrorListener } from '../net/client-errors.ts'

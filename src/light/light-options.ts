@@ -1,5 +1,5 @@
 /** The options of a light server: their types, their defaults and their checks. */
-import { StartError } from '../core/errors.ts'
+import { requireObject, showValue, StartError } from '../core/errors.ts'
 import { guardedCall } from '../core/guarded-call.ts'
 import type { Quantization } from '../core/choices/quant-mode.ts'
 import { DEFAULT_PUBLIC_PATHS, type Pattern } from './routing/path-pattern.ts'
@@ -107,12 +107,7 @@ const MODEL_OPTIONS: ReadonlySet<string> = new Set<keyof LightModelOptions>([
 
 /** Options of the model are checked by the full server's own table, once a checkpoint is opened. @throws StartError */
 export function completeOptions(options: LightServerOptions): CompleteOptions {
-  if (typeof options !== 'object' || options === null) {
-    throw new StartError(
-      `The options of createLightServer must be an object, but were ${String(options)}.`,
-      2,
-    )
-  }
+  requireObject('options of createLightServer', options)
   const given = Object.entries(options).filter(([, value]) => value !== undefined)
   const unknown = given.find(([name]) => !Object.hasOwn(DEFAULTS, name) && !MODEL_OPTIONS.has(name))
   if (unknown !== undefined) throw new StartError(`The light server has no option '${unknown[0]}'.`, 2)
@@ -145,12 +140,15 @@ function checkInteger(
   { min, max }: { readonly min: number; readonly max: number },
 ): void {
   if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) return
-  throw new StartError(`${name} must be an integer between ${min} and ${max}, but was ${String(value)}.`, 2)
+  throw new StartError(
+    `${name} must be an integer between ${min} and ${max}, but was ${showValue(value)}.`,
+    2,
+  )
 }
 
 function checkText(name: string, value: unknown): void {
   if (typeof value === 'string' && value !== '' && !value.includes('\0')) return
-  throw new StartError(`${name} must be a text that is not empty, but was ${JSON.stringify(value)}.`, 2)
+  throw new StartError(`${name} must be a text that is not empty, but was ${showValue(value)}.`, 2)
 }
 
 /** @throws StartError for an option that describes a checkpoint where none is given */

@@ -6,8 +6,8 @@ import {
   SOURCE_FIELDS,
   type SourceKind,
 } from '../config/model-kinds.ts'
-import { showValue, ValueProblem } from '../config/value-kinds.ts'
-import { StartError } from '../core/errors.ts'
+import { ValueProblem } from '../config/value-kinds.ts'
+import { showValue, StartError } from '../core/errors.ts'
 import { SecretText } from '../core/text/secret-text.ts'
 import { type ModelSource, type RegisteredSource, toLocalSource } from '../protocol/model-source.ts'
 

@@ -88,6 +88,11 @@ describe('the package', () => {
       "createServer has no hook 'onProgress'; its hooks are onLoadProgress, onDownloadProgress, onNotice, signal.",
     ],
     ['a hook that is text', [{}, { onNotice: 'x' }], 'The hook onNotice must be a function.'],
+    [
+      'a model beside another checkpoint',
+      [{ model: 'demo', checkpoint: 'other.gguf' }],
+      "model and checkpoint name one option, but were 'demo' and 'other.gguf'.",
+    ],
     ['a signal that is none', [{}, { signal: {} }], 'The hook signal must be an AbortSignal.'],
   ])('refuses %s in one sentence', async (_, given, message) => {
     const [options, hooks] = given as Parameters<typeof sluice.createServer>

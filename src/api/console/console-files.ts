@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { gzipSync } from 'node:zlib'
+import { errorCode } from '../../core/system-error.ts'
 
 export interface ConsoleFile {
   readonly type: string
@@ -60,7 +61,7 @@ function listFiles(folder: string): readonly string[] {
         path.relative(folder, path.join(entry.parentPath, entry.name)).replaceAll(path.sep, '/'),
       )
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return []
+    if (errorCode(error) === 'ENOENT') return []
     throw error
   }
 }

@@ -6,7 +6,7 @@
  * Public paths need no key: exact paths, patterns, and prefixes written `/x/*`, which open all paths below `/x/`.
  * Generation is never opened by accident: only the exact path `/v1/generate` in the list opens it.
  */
-import { StartError } from '../../core/errors.ts'
+import { showValue, StartError } from '../../core/errors.ts'
 
 export type Pattern = `/${string}`
 
@@ -30,7 +30,7 @@ export type PatternSegment =
 /** @throws StartError for an invalid pattern. */
 export function parsePattern(pattern: string): readonly PatternSegment[] {
   if (typeof pattern !== 'string' || !pattern.startsWith('/')) {
-    throw new StartError(`A path pattern must begin with '/', but was '${pattern}'.`, 2)
+    throw new StartError(`A path pattern must begin with '/', but was ${showValue(pattern)}.`, 2)
   }
   const segments = pattern
     .slice(1)

@@ -2,7 +2,7 @@
  * Finds the route of a request: one tree of path segments for each method. A literal segment wins over a capture,
  * from left to right; where the literal leads nowhere the capture is tried. HEAD is answered by the route of GET.
  */
-import { StartError } from '../../core/errors.ts'
+import { showValue, StartError } from '../../core/errors.ts'
 import { toSegments } from '../../net/requests/request-target.ts'
 import { parsePattern, type PatternSegment } from './path-pattern.ts'
 
@@ -44,7 +44,8 @@ export class Router<Target> {
   add(method: Method, pattern: string, target: Target): void {
     const tree = this.#trees.get(method)
     if (tree === undefined) {
-      throw new StartError(`A route's method must be one of ${METHODS.join(', ')}, but was '${method}'.`, 2)
+      const methods = METHODS.join(', ')
+      throw new StartError(`A route's method must be one of ${methods}, but was ${showValue(method)}.`, 2)
     }
     const segments = parsePattern(pattern)
     let branch = tree.root

@@ -6,6 +6,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open, realpath, stat } from 'node:fs/promises'
 import path from 'node:path'
 import { ServiceError } from '../../core/errors.ts'
+import { errorCode } from '../../core/system-error.ts'
 import { renderError } from '../../net/render-error.ts'
 import type { LightAnswer } from '../answers.ts'
 import type { Exchange } from '../exchange.ts'
@@ -108,7 +109,7 @@ async function openInside(root: string, name: string): Promise<OpenFile | null> 
     const { size, mtimeMs } = await handle.stat()
     return { handle, name, sizeBytes: size, modifiedMs: mtimeMs }
   } catch (error) {
-    if (error instanceof Error && 'code' in error && ABSENCES.has(error.code)) return null
+    if (ABSENCES.has(errorCode(error))) return null
     throw error
   }
 }

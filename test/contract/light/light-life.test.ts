@@ -199,17 +199,29 @@ describe('the life of a server', () => {
     [{ workers: 0 }, 'workers must be an integer between 1 and 256, but was 0.'],
     [{ maxQueue: 0.5 }, 'maxQueue must be an integer between 1 and 1000000, but was 0.5.'],
     [{ shutdownTimeout: -1 }, 'shutdownTimeout must be an integer between 0 and 3600, but was -1.'],
-    [{ keyDb: '' }, 'keyDb must be a text that is not empty, but was "".'],
+    [{ keyDb: '' }, "keyDb must be a text that is not empty, but was ''."],
     [{ host: null }, 'host must be a text that is not empty, but was null.'],
     [{ onError: 'log' }, 'onError must be a function.'],
     [{ modelId: 'm' }, 'modelId describes a checkpoint, but checkpoint is not given.'],
     [{ checkpoint: 5 }, 'checkpoint must be a text that is not empty, but was 5.'],
-    [{ checkpoint: '' }, 'checkpoint must be a text that is not empty, but was "".'],
+    [{ checkpoint: '' }, "checkpoint must be a text that is not empty, but was ''."],
     [{ staticDir: '/nowhere' }, "staticDir must be a folder that can be read, but '/nowhere' is none."],
     [{ port: 70_000 }, 'port must be an integer between 0 and 65535, but was 70000.'],
-    [{ port: '80' }, 'port must be an integer between 0 and 65535, but was 80.'],
+    [{ port: '80' }, "port must be an integer between 0 and 65535, but was '80'."],
+    [{ port: [80] }, 'port must be an integer between 0 and 65535, but was [80].'],
+    [[{ port: 80 }], 'The options of createLightServer must be an object, but were a list.'],
+    [null, 'The options of createLightServer must be an object, but were null.'],
     [{ publicPaths: ['x'] }, "A path pattern must begin with '/', but was 'x'."],
   ])('does not begin with %j', (options, message) => {
     expect(() => createLightServer(options as LightServerOptions)).toThrow(message)
+  })
+
+  it('shows what JSON cannot hold where it refuses it', () => {
+    const begin = (options: object) => () => createLightServer(options)
+    expect(begin({ host: 1n })).toThrow('host must be a text that is not empty, but was 1.')
+    expect(begin({ host: Symbol('h') })).toThrow('host must be a text that is not empty, but was Symbol(h).')
+    expect(begin({ publicPaths: [Symbol('p')] })).toThrow(
+      "A path pattern must begin with '/', but was Symbol(p).",
+    )
   })
 })

@@ -1,8 +1,20 @@
 /** What an embedder's routes get and how their answers go out; an engine's failures go the same way. */
+import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import { ServiceError } from '../../../src/light.ts'
 import { call, createTestLightServer } from '../../support/servers/light-server.ts'
 import { ScriptedEngine, sequenceStart } from '../../support/engines/scripted-engine.ts'
+
+async function* tokens() {
+  yield 'token'
+}
+
+class Hidden {
+  readonly #field = 1
+  get field(): number {
+    return this.#field
+  }
+}
 
 describe('a route of the embedder', () => {
   it('gets what the request holds and answers with what it returns', async () => {
@@ -39,6 +51,15 @@ describe('a route of the embedder', () => {
     [0, 0],
     [[1], [1]],
     [new Date(0), '1970-01-01T00:00:00.000Z'],
+    [{}, {}],
+    [Object.create(null), {}],
+    [runInNewContext('({})'), {}],
+    [
+      new (class {
+        readonly left = undefined
+      })(),
+      {},
+    ],
   ])('that returns %j answers %j', async (value, json) => {
     const { server } = createTestLightServer()
     server.route('GET', '/value', () => value)
@@ -53,6 +74,10 @@ describe('a route of the embedder', () => {
     ['a Response', new Response('text'), 'a Response, a Request or a Blob'],
     ['a Map', new Map([['a', 1]]), 'a Map or a Set'],
     ['an Error', new Error('of the application'), 'an Error'],
+    ['an async generator', tokens(), 'an object of AsyncGenerator, whose JSON is {}'],
+    ['an ArrayBuffer', new ArrayBuffer(1), 'an object of ArrayBuffer, whose JSON is {}'],
+    ['headers', new Headers({ a: 'b' }), 'an object of Headers, whose JSON is {}'],
+    ['an object that hides its fields', new Hidden(), 'an object of Hidden, whose JSON is {}'],
   ])('that returns %s fails, and says so to the application', async (_, value, named) => {
     const { server, failures } = createTestLightServer()
     server.route('GET', '/value', () => value)

@@ -8,9 +8,12 @@ import './core/contexts/dispose-symbols.ts'
 export { createServer } from './app/create-server.ts'
 export type { RunningServer, ServerOptions } from './app/create-server.ts'
 export type { ServerHooks } from './app/models/server-hooks.ts'
+export type { NoOperatorKeyReason } from './app/state.ts'
+export type { PullProgress } from './checkpoints/hub/pull-model.ts'
+export type { ConfiguredModel } from './config/model-kinds.ts'
 export type { ServerConfig } from './config/server-config.ts'
 
-export type { ChatMessage } from './protocol/chat.ts'
+export type { Chat, ChatMessage } from './protocol/chat.ts'
 export { ModelRegistry } from './models/registry.ts'
 export type {
   ModelLease,
@@ -18,24 +21,40 @@ export type {
   ModelState,
   LoadHooks,
   OpenEngine,
+  OutlineModel,
   RegisterOptions,
   RegistryOptions,
+  ServingModel,
+  ServingModels,
 } from './models/registry.ts'
+export type { EngineProcessId } from './models/model-loader.ts'
+export type { MemoryDemand } from './models/residency/load-rooms.ts'
+export type { ModelSequences } from './models/sequence-counts.ts'
+export type { ModelPolicy } from './protocol/model-policy.ts'
 
 export { ContinuousBatchScheduler } from './scheduler/continuous-batch-scheduler.ts'
 export type { SchedulerEvent, SchedulerOptions } from './scheduler/continuous-batch-scheduler.ts'
 export type { ScheduledRequest } from './scheduler/sequence.ts'
 export type { SchedulePolicy } from './core/choices/schedule-policy.ts'
 
+export type { AdapterOptions, OpenedAdapter } from './protocol/adapter.ts'
+export type { Constraint } from './protocol/constraint.ts'
 export type {
+  EmbeddingRequest,
+  EndRules,
   Engine,
   EngineRequest,
+  EngineStatus,
   Prompt,
   QueuePlace,
   Sampling,
   SequenceOptions,
+  TextPrompt,
+  TokenizedText,
+  TokenizeRequest,
+  TokenPrompt,
 } from './protocol/engine.ts'
-export type { EngineEvent, FinishReason } from './protocol/engine-events.ts'
+export type { AnswerEvent, EngineEvent, FinishReason } from './protocol/engine-events.ts'
 export type { ModelInfo, ModelOutline } from './protocol/model-info.ts'
 export type {
   BeamChoice,
@@ -44,6 +63,7 @@ export type {
   BeamRoom,
   BeamRun,
   BeamStart,
+  HeldPrefix,
   SeatRun,
   SlotRun,
   SlotStart,
@@ -52,6 +72,8 @@ export type {
 } from './protocol/model-runner.ts'
 
 export type {
+  AdapterModelSource,
+  LocalModelOptions,
   LocalModelSource,
   ModelSource,
   RegisteredSource,
@@ -62,4 +84,4 @@ export { SecretText } from './core/text/secret-text.ts'
 export { ServiceError, StartError } from './core/errors.ts'
 export type { ErrorCode } from './core/errors.ts'
 export { systemClock, VirtualClock } from './core/clock.ts'
-export type { Clock } from './core/clock.ts'
+export type { Clock, SleepingClock } from './core/clock.ts'

@@ -39,7 +39,7 @@ import { localModels, type OutlinedModel, outlineAll } from './models/start-mode
 /** Every option of the command line but `--config`, in camelCase. */
 export interface ServerOptions extends ConfigOptions {
   /** Another name for `checkpoint`. */
-  readonly model?: string
+  readonly model?: string | null | undefined
 }
 
 /**

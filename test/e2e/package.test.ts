@@ -1,6 +1,6 @@
 /** The package as an application imports it, by its name, from what was built, and as npm packs it. */
-import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync, symlinkSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import * as sluice from 'sluice'
 import * as light from 'sluice/light'
@@ -128,6 +128,55 @@ describe('the package', () => {
     }
   })
 })
+
+describe('the types', () => {
+  // Without a name that an application can import, the compiler refuses to write the declarations of what it exports.
+  it('have names for all that an application may export of what it gets', () => {
+    const folder = temporaryFolder()
+    mkdirSync(path.join(folder, 'node_modules'))
+    symlinkSync(ROOT, path.join(folder, 'node_modules/sluice'))
+    symlinkSync(path.join(ROOT, 'node_modules/@types'), path.join(folder, 'node_modules/@types'))
+    writeFileSync(path.join(folder, 'package.json'), '{ "type": "module" }')
+    writeFileSync(path.join(folder, 'application.ts'), APPLICATION)
+    const words = ['--strict', '--exactOptionalPropertyTypes', '--declaration', '--types', 'node']
+    const target = ['--module', 'nodenext', '--target', 'es2022', '--lib', 'es2022', '--outDir', 'out']
+    const compiler = path.join(ROOT, 'node_modules/typescript/bin/tsc')
+    const compiled = spawnSync(process.execPath, [compiler, ...words, ...target, 'application.ts'], {
+      cwd: folder,
+      encoding: 'utf8',
+    })
+    expect(compiled.stdout).toBe('')
+    expect(compiled.status).toBe(0)
+  })
+})
+
+const APPLICATION = `
+import { ContinuousBatchScheduler, createServer, systemClock } from 'sluice'
+import type { Engine, LoadHooks, ModelRegistry, ServerHooks, ServerOptions } from 'sluice'
+import { createLightServer } from 'sluice/light'
+
+export const port: number | undefined = undefined
+export const options = { port, models: undefined } satisfies ServerOptions
+export const parts = async () => ({ ...(await createServer(options)) })
+export const ofRegistry = (registry: ModelRegistry) => ({
+  list: registry.list(),
+  processes: registry.engineProcesses(),
+  sequences: registry.sequences(),
+  serving: registry.serving(),
+  source: registry.source('id'),
+  lease: registry.acquire(null, AbortSignal.abort()),
+})
+export const ofEngine = ({ adapter, detokenize, generate, info, openAdapter, status, tokenize }: Engine) =>
+  ({ adapter, detokenize, generate, info, openAdapter, status, tokenize })
+export const ofLoad = ({ base, loaded, makeRoom, outline }: LoadHooks) => ({ base, loaded, makeRoom, outline })
+export const onDownload = (progress: Parameters<NonNullable<ServerHooks['onDownloadProgress']>>[0]) => progress
+export const scheduler = new ContinuousBatchScheduler({ maxBatchSize: 1, maxSeqLen: 8, schedulePolicy: 'fcfs' })
+export const plan = scheduler.plan()
+export const held = scheduler.held()
+export const clock = systemClock
+export const light = createLightServer({ port })
+export const { address, close, listen, route } = light
+`
 
 /** Node 22.0 to 22.11 cannot load an ES module with `require`. */
 const CAN_REQUIRE = 'require_module' in process.features

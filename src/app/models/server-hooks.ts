@@ -6,7 +6,7 @@ import type { DownloadHooks } from './start-models.ts'
 
 export interface ServerHooks extends DownloadHooks {
   /** Called while a model loads, with 0 to 1. */
-  readonly onLoadProgress?: (modelId: string, fraction: number) => void
+  readonly onLoadProgress?: ((modelId: string, fraction: number) => void) | undefined
 }
 
 const CALLS = ['onLoadProgress', 'onDownloadProgress', 'onNotice'] as const

@@ -47,11 +47,11 @@ export type OutlinedModel =
 
 export interface DownloadHooks {
   /** Called while a checkpoint is downloaded, before the server listens. */
-  readonly onDownloadProgress?: (progress: PullProgress) => void
+  readonly onDownloadProgress?: ((progress: PullProgress) => void) | undefined
   /** Called with human-readable messages about the download. */
-  readonly onNotice?: (sentence: string) => void
+  readonly onNotice?: ((sentence: string) => void) | undefined
   /** Aborts the download. */
-  readonly signal?: AbortSignal
+  readonly signal?: AbortSignal | undefined
 }
 
 /** The checkpoint, which is the default model, then those of the list, adapters last; downloaded where they are not local. */

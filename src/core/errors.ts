@@ -352,6 +352,7 @@ function toJson(value: unknown): string | undefined {
 /** @throws StartError where what a sentence calls `name`, in the plural, is no object */
 export function requireObject(name: string, given: unknown): void {
   if (typeof given === 'object' && given !== null && !Array.isArray(given)) return
-  const what = given === null ? 'null' : `a ${Array.isArray(given) ? 'list' : typeof given}`
+  const isMissing = given === null || given === undefined
+  const what = isMissing ? String(given) : `a ${Array.isArray(given) ? 'list' : typeof given}`
   throw new StartError(`The ${name} must be an object, but were ${what}.`, 2)
 }

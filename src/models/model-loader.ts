@@ -114,6 +114,7 @@ export class ModelLoader {
     const hooks = this.#hooks(entry, { ...work, base })
     using _seat = source.kind === 'local' ? await rooms.takeSeat(entry, { ...hooks, mayUnload }) : null
     const engine = await this.#deps.openEngine(entry.id, source, hooks)
+    checkEngine(engine)
     const isClosing = this.#closing.signal.aborted
     if (isClosing || base?.isRetired === true) {
       await engine.close()
@@ -121,7 +122,13 @@ export class ModelLoader {
       return false
     }
     const replaced = entry.current
-    entry.current = this.adopt(entry, { engine, toolFormat: toolFormatOf(source, base), base })
+    try {
+      entry.current = this.adopt(entry, { engine, toolFormat: toolFormatOf(source, base), base })
+    } catch (error) {
+      // One of an application's own that cannot tell what it is; nothing else would close it.
+      await engine.close().catch(() => {})
+      throw error
+    }
     entry.source = source
     entry.loadedMs = clock.nowMs()
     entry.lastUsedMs = entry.loadedMs
@@ -272,3 +279,15 @@ interface HookOptions {
 function toolFormatOf(source: ModelSource, base: LoadedModel | null): ToolFormat {
   return source.kind === 'local' ? source.toolFormat : (base?.toolFormat ?? 'auto')
 }
+
+/** @throws StartError unless it is an engine as far as its methods tell */
+export function checkEngine(given: unknown): asserts given is Engine {
+  const engine = (typeof given === 'object' && given !== null ? given : {}) as Partial<
+    Record<string, unknown>
+  >
+  const missing = ENGINE_METHODS.find((name) => typeof engine[name] !== 'function')
+  if (missing === undefined) return
+  throw new StartError(`openEngine must give an engine, but what it gave has no method ${missing}.`)
+}
+
+const ENGINE_METHODS = ['generate', 'tokenize', 'detokenize', 'info', 'status', 'close'] as const

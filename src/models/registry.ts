@@ -16,6 +16,7 @@ import type { Engine, QueuePlace } from '../protocol/engine.ts'
 import { OPEN_POLICY } from '../protocol/model-policy.ts'
 import type { AdapterModelSource, ModelSource, RegisteredSource } from '../protocol/model-source.ts'
 import type { Answer } from '../core/shared-state.ts'
+import { checkRegisterOptions, checkRegistryOptions } from './check-registry.ts'
 import { refuseBase, requireBase, servingBase } from './adapters.ts'
 import type { LoadedModel, ModelLease } from './loaded-model.ts'
 import type { RegisterOptions, RegistryOptions, ServingModels } from './registry-options.ts'
@@ -79,7 +80,9 @@ export class ModelRegistry {
   readonly #loadLine: QueueLine
   readonly #sequences = new SequenceCounts()
 
+  /** @throws StartError for an option that is wrong */
   constructor(options: RegistryOptions) {
+    checkRegistryOptions(options)
     this.#options = options
     const { maxQueue: max, servedClasses, clock, onChange = () => {} } = options
     const { maxLoaded = null, idleUnloadMs = null, outlineModel = () => Promise.resolve(null) } = options
@@ -117,6 +120,7 @@ export class ModelRegistry {
    */
   async register(id: string, given: RegisteredSource, options: RegisterOptions = {}): Promise<void> {
     refuseId(id)
+    checkRegisterOptions(options)
     const source = readRegisteredSource(id, given)
     const baseId = source.kind === 'adapter' ? this.#baseOf(id, source).id : null
     const entry = this.#entries.get(id) ?? createEntry(id, this.#options.clock.unixSeconds())

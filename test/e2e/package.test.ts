@@ -129,6 +129,29 @@ describe('the package', () => {
   })
 })
 
+describe('an application that ends without closing its server', () => {
+  it.each([
+    ['process.exit(7)', 7],
+    ["throw new Error('of the application')", 1],
+  ])('by %s leaves none of its temporary files', (end, code) => {
+    const temporary = temporaryFolder()
+    const options = { port: 0, authMode: 'none', logLevel: 'silent', threads: 1, checkpoint: SMALL_LLAMA }
+    const given = JSON.stringify({ ...options, dataDir: temporaryFolder() })
+    const script = `import { createServer } from 'sluice'
+const server = await createServer(${given})
+await server.loaded
+process.stdout.write('loaded')
+${end}`
+    const ended = spawnSync(process.execPath, ['--input-type=module', '-e', script], {
+      cwd: ROOT,
+      encoding: 'utf8',
+      env: { ...process.env, TMPDIR: temporary },
+    })
+    expect([ended.stdout, ended.status]).toEqual(['loaded', code])
+    expect(readdirSync(temporary)).toEqual([])
+  })
+})
+
 describe('the types', () => {
   // Without a name that an application can import, the compiler refuses to write the declarations of what it exports.
   it('have names for all that an application may export of what it gets', () => {

@@ -1,6 +1,6 @@
 /**
  * The folder in which an engine's socket lies while the engine lives. Only this user may enter it, so only processes of this
- * user can be clients. A folder outlives its engine only when both engine and server are killed at once; the next start
+ * user can be clients. A folder outlives its engine only when both engine and server are killed at once; a later start
  * removes it.
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs'
@@ -19,10 +19,27 @@ export function createSocketFolder() {
   const parent = socketParent()
   removeAbandoned(parent).catch(() => {})
   const folder = mkdtempSync(path.join(parent, PREFIX))
+  if (open.size === 0) process.on('exit', removeOpen)
+  open.add(folder)
   return {
     socketPath: path.join(folder, SOCKET),
-    remove: () => rmSync(folder, { recursive: true, force: true }),
+    remove: () => {
+      open.delete(folder)
+      if (open.size === 0) process.off('exit', removeOpen)
+      remove(folder)
+    },
   }
+}
+
+/** Those of this process. An application may end without closing its server: its engines are killed then, and leave theirs. */
+const open = new Set<string>()
+
+function removeOpen(): void {
+  for (const folder of open) remove(folder)
+}
+
+function remove(folder: string): void {
+  rmSync(folder, { recursive: true, force: true })
 }
 
 /** The temporary folder, unless its name is too long for a socket's. */
@@ -49,7 +66,7 @@ async function removeAbandoned(parent: string): Promise<void> {
         ? (ageMs(folder) ?? 0) > MAX_LOAD_MS
         : socketMs > MIN_AGE_MS && (await isRefused(socketPath))
     )
-      rmSync(folder, { recursive: true, force: true })
+      remove(folder)
   }
 }
 

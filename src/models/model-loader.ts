@@ -281,7 +281,7 @@ function toolFormatOf(source: ModelSource, base: LoadedModel | null): ToolFormat
 }
 
 /** @throws StartError unless it is an engine as far as its methods tell */
-export function checkEngine(given: unknown): asserts given is Engine {
+function checkEngine(given: unknown): asserts given is Engine {
   const engine = (typeof given === 'object' && given !== null ? given : {}) as Partial<
     Record<string, unknown>
   >

@@ -91,6 +91,10 @@ describe('a request', () => {
     expect(readInput({ thinking }).templateArguments).toEqual(templateArguments)
   })
 
+  it.each(['summarized', 'updates'])('may have its thinking shown (%s)', (display) => {
+    expect(read({ thinking: { type: 'adaptive', display } }).showsThinking).toBe(true)
+  })
+
   it('may leave thinking out of the answer, and say how hard to try', () => {
     const thinking = { type: 'adaptive', display: 'omitted' }
     const { showsThinking, generation } = read({ thinking, output_config: { effort: 'high' } })

@@ -35,11 +35,13 @@ import { findToolChoiceProblem, toToolOptions, toolChoiceParam, tools } from './
 /** Anthropic's own least. */
 const MIN_BUDGET_TOKENS = 1024
 
-const DISPLAYS = ['summarized', 'omitted'] as const
+const DISPLAYS = ['summarized', 'omitted', 'updates'] as const
 const display = {
   display: oneOf(DISPLAYS)
     .nullish()
-    .describe('`omitted` leaves blocks of thinking out of the answer; `summarized` gives them whole.'),
+    .describe(
+      '`omitted` leaves blocks of thinking out of the answer; `summarized` and `updates` give them whole.',
+    ),
 }
 
 const thinking = z

@@ -61,6 +61,7 @@ export const HARMLESS_FIELDS: readonly string[] = [
   'return_mm_kwargs',
   'spaces_between_special_tokens',
   // details of what is refused itself
+  'background_options',
   'parallel_tool_calls',
   'max_tool_calls',
   'grammar_type',

@@ -120,6 +120,7 @@ describe('a model that is replaced', () => {
       const answer = await register(server, { id: 'm', checkpoint: swap % 2 === 0 ? second : first })
       expect(answer.status, await answer.clone().text()).toBe(200)
       expect(await answer.json()).toMatchObject({ id: 'm', meta: { state: 'ready' } })
+      texts.push((await stream(server, { ...STREAM, model: 'm' })).text)
     }
     swapping.abort()
     await Promise.all(clients)

@@ -2,7 +2,7 @@
 import type { Constraint } from '../../protocol/constraint.ts'
 import { fromGbnf } from './gbnf.ts'
 import { literal } from './schema/ebnf.ts'
-import { regexToGrammar } from './schema/strings/regex-grammar.ts'
+import { regexGrammar } from './schema/strings/regex-grammar.ts'
 import { SchemaError } from './schema/schema-error.ts'
 import { jsonObjectGrammar, schemaToGrammar } from './schema/schema-grammar.ts'
 
@@ -28,7 +28,7 @@ function ebnfOf(constraint: Exclude<Constraint, { readonly kind: 'structural-tag
     case 'json-schema':
       return schemaToGrammar(JSON.parse(constraint.schema), { isStrict: constraint.isStrict })
     case 'regex':
-      return `root ::= ${regexToGrammar(constraint.pattern)}`
+      return regexGrammar(constraint.pattern)
     case 'choice':
       return `root ::= ${constraint.choices.map(literal).join(' | ')}`
     case 'grammar':
@@ -61,7 +61,7 @@ function ebnfWithin(format: object, path: string): string | null {
   const { type, json_schema: schema, pattern, grammar, ...own } = format as Readonly<Record<string, unknown>>
   try {
     if (type === 'json_schema') return schemaToGrammar(schema, { isStrict: own['is_strict'] === true })
-    if (type === 'regex' && typeof pattern === 'string') return `root ::= ${regexToGrammar(pattern)}`
+    if (type === 'regex' && typeof pattern === 'string') return regexGrammar(pattern)
     return type === 'grammar' && typeof grammar === 'string' ? grammar : null
   } catch (error) {
     if (!(error instanceof SchemaError)) throw error

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import { lengthOf } from '../../../../test/support/length-of.ts'
-import { regexToGrammar } from '../schema/strings/regex-grammar.ts'
+import { regexGrammar } from '../schema/strings/regex-grammar.ts'
 import { loadXGrammar } from '../xgrammar.ts'
 import { separateAlternatives } from './separate-alternatives.ts'
 
@@ -51,9 +51,7 @@ describe('alternatives that begin and end alike', () => {
     ['classes that overlap', '[ab]c|[bc]a|aa', ['aa', 'ac', 'ba', 'bc', 'ca']],
     ['a loop before what it loops over', '[a]*[a]b', ['aaaaab', 'aaaab', 'aaab', 'aab', 'ab']],
   ])('%s', async (_, pattern, texts) => {
-    const allowed = await allowedBy(
-      await separateAlternatives(xgrammar, `root ::= ${regexToGrammar(pattern)}`),
-    )
+    const allowed = await allowedBy(await separateAlternatives(xgrammar, regexGrammar(pattern)))
     expect(allowed.toSorted()).toEqual(texts.toSorted())
   })
 
@@ -87,9 +85,7 @@ describe('a random regular expression', () => {
     await fc.assert(
       fc.asyncProperty(pattern, async (source) => {
         const expression = new RegExp(`^(?:${source})$`, 'u')
-        const allowed = await allowedBy(
-          await separateAlternatives(xgrammar, `root ::= ${regexToGrammar(source)}`),
-        )
+        const allowed = await allowedBy(await separateAlternatives(xgrammar, regexGrammar(source)))
         expect(allowed.filter((text) => !expression.test(text))).toEqual([])
         const missing = textsUpTo(4).filter((text) => expression.test(text) && !allowed.includes(text))
         if (allowed.length <= MAX_TEXTS) expect(missing).toEqual([])

@@ -3,6 +3,8 @@ import type { Schema } from './keywords.ts'
 import { SchemaError } from './schema-error.ts'
 
 const MAX_COUNT = 100_000
+/** More take seconds to compile. */
+const MAX_LOOSE_COUNT = 10_000
 
 /** Where a schema stands, and how its keywords are taken. */
 export interface Place {
@@ -16,10 +18,10 @@ export function leastOf(schema: Schema, keyword: 'minLength' | 'minItems', path:
   return countOf(schema, keyword, path) ?? 0
 }
 
-/** An upper bound: one too high to be written is none where the schema is not strict. @throws SchemaError */
+/** An upper bound: a high one is none where the schema is not strict. @throws SchemaError */
 export function mostOf(schema: Schema, keyword: 'maxLength' | 'maxItems', place: Place): number {
-  const isUnwritable = Number.isInteger(schema[keyword]) && Number(schema[keyword]) > MAX_COUNT
-  if (isUnwritable && !place.isStrict) return Infinity
+  const isHigh = Number.isInteger(schema[keyword]) && Number(schema[keyword]) > MAX_LOOSE_COUNT
+  if (isHigh && !place.isStrict) return Infinity
   return countOf(schema, keyword, place.path) ?? Infinity
 }
 

@@ -25,35 +25,3 @@ function escapeCode(code: number): string {
     ? `\\U${code.toString(16).padStart(8, '0')}`
     : `\\u${code.toString(16).padStart(4, '0')}`
 }
-
-/**
- * XGrammar writes wider ones as any number of items in front of 128: each place of a text may then be in any of them, and one mask takes
- * half a second.
- */
-const WIDEST_RANGE = 256
-/** Each place of it costs a millisecond or more to compile. */
-const WIDEST_BLOCKS = 1024
-const BLOCK = 64
-
-/** @param most Infinity for any number */
-export function repeat(item: string, least: number, most: number): string {
-  if (most === 0) return '""'
-  if (least === 1 && most === 1) return item
-  if (least === 0 && most === 1) return `${item}?`
-  if (most === Infinity) return least === 0 ? `${item}*` : least === 1 ? `${item}+` : `${item}{${least},}`
-  if (most <= WIDEST_RANGE || most - least > WIDEST_BLOCKS) return `${item}{${least},${most}}`
-  const more = upTo(item, most - least)
-  return least === 0 ? more : `(${exactly(item, least)} ${more})`
-}
-
-function exactly(item: string, count: number): string {
-  const [blocks, rest] = [Math.floor(count / BLOCK), count % BLOCK]
-  if (blocks === 0) return repeat(item, rest, rest)
-  return `((${item}{${BLOCK}}){${blocks}} ${repeat(item, rest, rest)})`
-}
-
-/** Whole blocks, then what is left of one, so that a text is read in one way alone. */
-function upTo(item: string, most: number): string {
-  if (most < BLOCK) return repeat(item, 0, most)
-  return `(${item}{${BLOCK}} ${upTo(item, most - BLOCK)} | ${item}{0,${BLOCK - 1}})`
-}

@@ -7,8 +7,9 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { leastOf, mostOf, schemasOf, type Place } from './counts.ts'
-import { literal, repeat } from './ebnf.ts'
+import { literal } from './ebnf.ts'
 import { addJsonRule, writeRules } from './json-rules.ts'
+import { repeat } from './repetition.ts'
 import {
   assertionsOf,
   ignoredKeyword,
@@ -57,7 +58,11 @@ class SchemaConverter {
   /** Rules being written that a value has not begun in: one of them would be a rule that begins with itself. */
   #unbegun = new Set<string>(['root'])
   readonly #ids = new StructuralIds()
-  readonly #writer: RuleWriter = { add: (body) => this.#rule(body), json: (name) => this.#json(name) }
+  readonly #writer: RuleWriter = {
+    add: (body) => this.#rule(body),
+    json: (name) => this.#json(name),
+    once: (key, write) => this.#shared(key, { path: '', write }),
+  }
   #length = 0
   #leftOut = 0
   #selfReferences = 0
@@ -319,8 +324,8 @@ class SchemaConverter {
         ? ''
         : repeat(
             `(${comma} ${item})`,
-            Math.max(0, least - Math.max(fixed.length, 1)),
-            most - Math.max(fixed.length, 1),
+            [Math.max(0, least - Math.max(fixed.length, 1)), most - Math.max(fixed.length, 1)],
+            this.#writer.once,
           )
     for (let index = fixed.length - 1; index >= 1; index--) {
       // A rule for what follows: so many groups inside each other could not be read.

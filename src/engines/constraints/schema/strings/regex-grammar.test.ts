@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { separateAlternatives } from '../../alternatives/separate-alternatives.ts'
 import { loadXGrammar } from '../../xgrammar.ts'
-import { regexToGrammar } from './regex-grammar.ts'
+import { regexGrammar, regexToGrammar } from './regex-grammar.ts'
 
 const xgrammar = loadXGrammar()
 const { Grammar, Testings } = xgrammar
@@ -73,9 +73,7 @@ describe('a grammar of a regular expression', () => {
     'a?[\\uD83D\\uDE00-]',
     '[^\\ud800-\\udfff]',
   ])('%s allows what it matches', async (pattern) => {
-    const grammar = await Grammar.fromEBNF(
-      await separateAlternatives(xgrammar, `root ::= ${regexToGrammar(pattern)}`),
-    )
+    const grammar = await Grammar.fromEBNF(await separateAlternatives(xgrammar, regexGrammar(pattern)))
     const whole = new RegExp(
       `^(?:${pattern.replace(/^\^(.*)\$$/, '$1')})$`,
       'u'.repeat(Number(pattern !== '{')),
@@ -98,13 +96,16 @@ describe('a grammar of a regular expression', () => {
     ['(?P<x>a)b*', '(a)b*'],
   ])('reads %s as %s', async (pattern, meant) => {
     const grammarOf = async (one: string) =>
-      Grammar.fromEBNF(await separateAlternatives(xgrammar, `root ::= ${regexToGrammar(one)}`))
+      Grammar.fromEBNF(await separateAlternatives(xgrammar, regexGrammar(one)))
     expect((await grammarOf(pattern)).toString()).toBe((await grammarOf(meant)).toString())
   })
 
   it('writes what JSON escapes as its escapes', async () => {
     const grammar = await Grammar.fromEBNF(
-      await separateAlternatives(xgrammar, `root ::= ${regexToGrammar('["\\\\\\n]{3}', { isInJson: true })}`),
+      await separateAlternatives(
+        xgrammar,
+        `root ::= ${regexToGrammar('["\\\\\\n]{3}', () => 'none', { isInJson: true })}`,
+      ),
     )
     expect(await Testings.isGrammarAcceptString(grammar, '\\"\\\\\\n')).toBe(true)
     expect(await Testings.isGrammarAcceptString(grammar, '"\\\n')).toBe(false)
@@ -132,7 +133,7 @@ describe('a grammar of a regular expression', () => {
     '\\u00',
     '\\ud83d',
   ])('refuses %s', (pattern) => {
-    expect(() => regexToGrammar(pattern)).toThrow(
+    expect(() => regexGrammar(pattern)).toThrow(
       /^the regular expression cannot be used: .+ \(position \d+\)$/,
     )
   })

@@ -17,7 +17,8 @@ import {
   union,
   WORD_CHARACTERS,
 } from './character-ranges.ts'
-import { literal, repeat } from '../ebnf.ts'
+import { literal } from '../ebnf.ts'
+import { repeat, type WriteOnce } from '../repetition.ts'
 import { SchemaError } from '../schema-error.ts'
 
 const MAX_DEPTH = 100
@@ -46,19 +47,37 @@ export interface RegexOptions {
 }
 
 /** An expression of EBNF. @throws SchemaError */
-export function regexToGrammar(pattern: string, options: RegexOptions = {}): string {
-  return new RegexParser(pattern, options).parse()
+export function regexToGrammar(pattern: string, writeOnce: WriteOnce, options: RegexOptions = {}): string {
+  return new RegexParser(pattern, writeOnce, options).parse()
+}
+
+/** A grammar of its own. @throws SchemaError */
+export function regexGrammar(pattern: string): string {
+  const rules = new Map<string, { readonly name: string; body: string }>()
+  const writeOnce: WriteOnce = (key, write) => {
+    const known = rules.get(key)
+    if (known !== undefined) return known.name
+    const rule = { name: `r${rules.size}`, body: '' }
+    rules.set(key, rule)
+    rule.body = write()
+    return rule.name
+  }
+  const root = regexToGrammar(pattern, writeOnce)
+  const lines = Array.from(rules.values(), ({ name, body }) => `${name} ::= ${body}`)
+  return [`root ::= ${root}`, ...lines].join('\n')
 }
 
 class RegexParser {
   readonly #pattern: string
+  readonly #writeOnce: WriteOnce
   readonly #isInJson: boolean
   /** Inside `(?i:…)`, and everywhere behind `(?i)`. */
   #ignoresCase = false
   #at = 0
 
-  constructor(pattern: string, { isInJson = false }: RegexOptions) {
+  constructor(pattern: string, writeOnce: WriteOnce, { isInJson = false }: RegexOptions) {
     this.#pattern = pattern
+    this.#writeOnce = writeOnce
     this.#isInJson = isInJson
   }
 
@@ -134,7 +153,7 @@ class RegexParser {
     this.#takes('?')
     const [least, most] = bounds
     if (least > most) throw this.#error(`{${least},${most}} has its bounds in the wrong order`)
-    return repeat(atom, least, most)
+    return repeat(atom, bounds, this.#writeOnce)
   }
 
   #quantifier(): readonly [number, number] | null {

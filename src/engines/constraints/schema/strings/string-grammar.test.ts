@@ -39,14 +39,36 @@ describe('a long bound', () => {
     [{ type: 'string', maxLength: 500 }, [0, 1, 31, 32, 33, 64, 479, 480, 499, 500], [501, 512, 532]],
     [{ type: 'string', minLength: 300, maxLength: 700 }, [300, 331, 332, 699, 700], [0, 299, 701]],
     [{ type: 'string', minLength: 200, maxLength: 200 }, [200], [199, 201]],
+    [{ type: 'string', minLength: 2, maxLength: 5000 }, [2, 4999, 5000], [1, 5001]],
     [{ type: 'string', pattern: '^x{1,500}$' }, [1, 63, 64, 65, 128, 499, 500], [0, 501, 564]],
+    [{ type: 'string', pattern: '^x{0,3000}$' }, [0, 1, 2999, 3000], [3001]],
     [{ type: 'string', pattern: '^x{300,1000}$' }, [300, 363, 364, 1000], [0, 299, 1001]],
   ])('is kept to: %j', async (schema, valid, invalid) => {
     expect(await allowedTexts(schema, [...texts(...valid), ...texts(...invalid)])).toEqual(texts(...valid))
   })
 
   it('that would take seconds to compile is none where the schema is not strict', async () => {
-    const schema = { type: 'string', minLength: 2, maxLength: 5000 }
-    expect(await allowedTexts(schema, texts(1, 2, 5001), false)).toEqual(texts(2, 5001))
+    const schema = { type: 'string', minLength: 2, maxLength: 10_001 }
+    expect(await allowedTexts(schema, texts(1, 2, 10_002), false)).toEqual(texts(2, 10_002))
+  })
+
+  it.each([
+    [{ maxLength: 24 }, ['\n'.repeat(24), `${'x'.repeat(23)}"`], ['\n'.repeat(25)]],
+    [
+      { maxLength: 500 },
+      ['one\n'.repeat(20), `"${'x'.repeat(450)}`],
+      ['one\n'.repeat(126), `\n${'x'.repeat(500)}`],
+    ],
+    [{ minLength: 24 }, ['"'.repeat(24)], ['"'.repeat(23)]],
+    [
+      { minLength: 20, maxLength: 100 },
+      [`${'x'.repeat(19)}"`, `"${'x'.repeat(80)}`, `${'x'.repeat(99)}"`],
+      ['"'.repeat(19)],
+    ],
+  ])('leaves room for characters that JSON escapes: %j', async (bounds, valid, invalid) => {
+    const [allowed, forbidden] = [valid, invalid].map((all) => all.map((one) => JSON.stringify(one)))
+    expect(
+      await allowedTexts({ type: 'string', ...bounds }, [...(allowed ?? []), ...(forbidden ?? [])]),
+    ).toEqual(allowed)
   })
 })

@@ -1,21 +1,19 @@
 /** Strings of a schema as grammars: by their length, their pattern or their format. */
 import { leastOf, mostOf, type Place } from '../counts.ts'
-import { repeat } from '../ebnf.ts'
 import { formatPatterns } from './formats.ts'
 import { PLAIN, STRING_REST } from '../json-rules.ts'
 import type { Schema } from '../keywords.ts'
 import { regexToGrammar } from './regex-grammar.ts'
+import { exactly, type Item, upTo, type WriteOnce } from '../repetition.ts'
 import { NoValueError, SchemaError } from '../schema-error.ts'
 
-/** Each character up to a bound of length has a rule, and each takes milliseconds to compile. */
-const MAX_COUNTED_CHARACTERS = 128
-const BLOCK_CHARACTERS = 32
-/** More take seconds to compile. Where the schema is not strict, a longer bound is none. */
-const MAX_BOUND_CHARACTERS = 2500
+const CHARACTER: Item = { plain: PLAIN, other: 'escaped' }
+const QUOTATION_MARK = '"\\""'
 
 /** What a grammar is written into. Each gives the name of a rule. */
 export interface RuleWriter {
   readonly add: (body: string) => string
+  readonly once: WriteOnce
   /** One of JSON's own. */
   readonly json: (name: string) => string
 }
@@ -37,37 +35,15 @@ export function stringGrammar(schema: Schema, place: Place, rules: RuleWriter): 
     throw new SchemaError(`${path}/format`, problem)
   }
   if (least === 0 && most === Infinity) return rules.json('string')
-  return ofLength([least, most > MAX_BOUND_CHARACTERS && !isStrict ? Infinity : most], rules)
+  return ofLength([least, most], rules)
 }
 
-/**
- * A string with so many characters. One after the other, each with all that follows: a repeated rule of one character, escaped or
- * not, would make a mask a hundred times as slow, and long ones have no escaped characters.
- */
-function ofLength([least, most]: readonly [number, number], rules: RuleWriter): string {
-  rules.json('escaped')
-  const counted = most === Infinity ? least : most
-  const end = most === Infinity ? STRING_REST : '"\\""'
-  if (counted > MAX_COUNTED_CHARACTERS) {
-    const rest = most === Infinity ? end : upToMore(most - least, rules)
-    return rules.add(`"\\"" ${repeat(PLAIN, least, least)} ${rest}`)
-  }
-  let rest = end
-  for (let length = counted - 1; length >= 0; length--) {
-    const next = rules.add(rest)
-    rest = `${length < least ? '' : `${end} | `}${PLAIN} ${next} | escaped ${next}`
-  }
-  return rules.add(`"\\"" ${rules.add(rest)}`)
-}
-
-/** At most so many characters and the end: whole blocks, then what is left, so that a text is read in one way alone. */
-function upToMore(most: number, rules: RuleWriter): string {
-  const block = rules.add(`${PLAIN}{${BLOCK_CHARACTERS}}`)
-  const tail = rules.add(`${repeat(PLAIN, 0, BLOCK_CHARACTERS - 1)} "\\""`)
-  let rest = rules.add(`${repeat(PLAIN, 0, most % BLOCK_CHARACTERS)} "\\""`)
-  for (let length = BLOCK_CHARACTERS; length <= most; length += BLOCK_CHARACTERS)
-    rest = rules.add(`${block} ${rest} | ${tail}`)
-  return rest
+/** A string with so many characters, each escaped or not. */
+function ofLength([least, most]: readonly [number, number], { add, json, once }: RuleWriter): string {
+  json('escaped')
+  const rest =
+    most === Infinity ? STRING_REST : upTo(CHARACTER, most - least, { end: QUOTATION_MARK, writeOnce: once })
+  return add(`${QUOTATION_MARK} ${exactly(CHARACTER, least, once)} ${rest}`)
 }
 
 /**
@@ -89,7 +65,7 @@ function patternGrammar({ pattern, ...others }: Schema, place: Place, rules: Rul
 
 /** A string whose text is one of a regular expression. @throws SchemaError */
 function quoted(pattern: string, rules: RuleWriter): string {
-  return rules.add(`"\\"" (${regexToGrammar(pattern, { isInJson: true })}) "\\""`)
+  return rules.add(`"\\"" (${regexToGrammar(pattern, rules.once, { isInJson: true })}) "\\""`)
 }
 
 /** @throws SchemaError in a strict schema, for a length that is not kept to beside that keyword */

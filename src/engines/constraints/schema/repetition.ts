@@ -12,7 +12,7 @@ const FOLLOWING = 16
 /** Up to so many each have a place. */
 const FEW = 24
 
-export interface Item {
+export interface CountedItem {
   /** Tells it from the other items of a grammar. */
   readonly plain: string
   /** The name of a rule of its other ways to be written. @default it has none */
@@ -33,10 +33,10 @@ export function repeat(item: string, [least, most]: readonly [number, number], w
 }
 
 /** So many items; many are plain. */
-export function exactly(item: Item, count: number, writeOnce: WriteOnce): string {
+export function exactly(item: CountedItem, count: number, writeOnce: WriteOnce): string {
   if (count === 0) return '""'
   const { plain } = item
-  const few = (length: number, one: Item): string =>
+  const few = (length: number, one: CountedItem): string =>
     writeOnce(`${length} of ${nameOf(one)}`, () =>
       before(one, length === 1 ? nothing(writeOnce) : few(length - 1, one)),
     )
@@ -56,9 +56,9 @@ interface Ending {
  * The name of a rule of at most so many items and the end. Of more than a few: blocks, then what is left. An item that is written in
  * another way ends its block, also where that has had fewer, so that of a text with such items less may be allowed.
  */
-export function upTo(item: Item, most: number, { end, writeOnce }: Ending): string {
+export function upTo(item: CountedItem, most: number, { end, writeOnce }: Ending): string {
   const { plain, other } = item
-  const few = (length: number, one: Item): string =>
+  const few = (length: number, one: CountedItem): string =>
     writeOnce(`up to ${length} of ${nameOf(one)} ${end}`, () =>
       length === 0 ? end : `${end} | ${before(one, few(length - 1, one))}`,
     )
@@ -83,10 +83,10 @@ export function upTo(item: Item, most: number, { end, writeOnce }: Ending): stri
   return rest
 }
 
-const nameOf = ({ plain, other }: Item): string => (other === undefined ? plain : `${plain}, ${other}`)
+const nameOf = ({ plain, other }: CountedItem): string => (other === undefined ? plain : `${plain}, ${other}`)
 
 /** It and what follows, as alternatives. */
-function before({ plain, other }: Item, rest: string): string {
+function before({ plain, other }: CountedItem, rest: string): string {
   return other === undefined ? `${plain} ${rest}` : `${plain} ${rest} | ${other} ${rest}`
 }
 

@@ -4,10 +4,10 @@ import { formatPatterns } from './formats.ts'
 import { PLAIN, STRING_REST } from '../json-rules.ts'
 import type { Schema } from '../keywords.ts'
 import { regexToGrammar } from './regex-grammar.ts'
-import { exactly, type Item, upTo, type WriteOnce } from '../repetition.ts'
+import { exactly, type CountedItem, upTo, type WriteOnce } from '../repetition.ts'
 import { NoValueError, SchemaError } from '../schema-error.ts'
 
-const CHARACTER: Item = { plain: PLAIN, other: 'escaped' }
+const CHARACTER: CountedItem = { plain: PLAIN, other: 'escaped' }
 const QUOTATION_MARK = '"\\""'
 
 /** What a grammar is written into. Each gives the name of a rule. */

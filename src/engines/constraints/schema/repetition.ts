@@ -28,17 +28,28 @@ export function repeat(item: string, [least, most]: readonly [number, number], w
   if (least === 1 && most === 1) return item
   if (least === 0 && most === 1) return `${item}?`
   if (most <= FEW) return `${item}{${least},${most}}`
-  const more = most === Infinity ? `${item}*` : upTo({ plain: item }, most - least, { end: '""', writeOnce })
-  return least === 0 ? more : `(${exactly({ plain: item }, least, writeOnce)} ${more})`
+  const counted = { plain: item }
+  if (most !== Infinity) {
+    const rest = upTo(counted, most - least, { end: '""', writeOnce })
+    return exactly(counted, least, { rest, writeOnce })
+  }
+  if (least <= FEW) return least === 0 ? `${item}*` : least === 1 ? `${item}+` : `${item}{${least},}`
+  return `(${exactly(counted, least, { rest: nothing(writeOnce), writeOnce })} ${item}*)`
 }
 
-/** So many items; many are plain. */
-export function exactly(item: CountedItem, count: number, writeOnce: WriteOnce): string {
-  if (count === 0) return '""'
+interface Following {
+  /** The name of a rule of what follows. */
+  readonly rest: string
+  readonly writeOnce: WriteOnce
+}
+
+/** So many items and what follows; many are plain. */
+export function exactly(item: CountedItem, count: number, { rest, writeOnce }: Following): string {
+  if (count === 0) return rest
   const { plain } = item
   const few = (length: number, one: CountedItem): string =>
-    writeOnce(`${length} of ${nameOf(one)}`, () =>
-      before(one, length === 1 ? nothing(writeOnce) : few(length - 1, one)),
+    writeOnce(`${length} of ${nameOf(one)} ${rest}`, () =>
+      before(one, length === 1 ? rest : few(length - 1, one)),
     )
   if (count <= FEW) return few(count, item)
   const left = FOLLOWING + (count % BLOCK)

@@ -42,8 +42,10 @@ export function stringGrammar(schema: Schema, place: Place, rules: RuleWriter): 
 function ofLength([least, most]: readonly [number, number], { add, json, once }: RuleWriter): string {
   json('escaped')
   const rest =
-    most === Infinity ? STRING_REST : upTo(CHARACTER, most - least, { end: QUOTATION_MARK, writeOnce: once })
-  return add(`${QUOTATION_MARK} ${exactly(CHARACTER, least, once)} ${rest}`)
+    most === Infinity
+      ? once('the rest of a string', () => STRING_REST)
+      : upTo(CHARACTER, most - least, { end: QUOTATION_MARK, writeOnce: once })
+  return add(`${QUOTATION_MARK} ${exactly(CHARACTER, least, { rest, writeOnce: once })}`)
 }
 
 /**

@@ -147,6 +147,18 @@ describe('a schema that cannot be kept to', () => {
       Array.from({ length: 300 }).reduce<object>((inner) => ({ type: 'array', items: inner }), {}),
     ],
     ['grows without an end', { items: { allOf: [{ $ref: '#' }, { items: { items: { $ref: '#' } } }] } }],
+    [
+      'has many long counts',
+      {
+        type: 'object',
+        properties: Object.fromEntries(
+          Array.from('abcdefghijklmnopqrstuvwxyz', (name) => [
+            name,
+            { type: 'string', pattern: `^${name}{0,100000}$` },
+          ]),
+        ),
+      },
+    ],
     ['is too large', { enum: Array.from({ length: 100_000 }, (_, i) => `a long text of number ${i}`) }],
   ])('ends where it %s', (_, schema) => {
     expect(() => schemaToGrammar(schema, { isStrict: false })).toThrow(/deeper than 256|too large|itself/)

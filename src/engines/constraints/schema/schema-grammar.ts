@@ -61,7 +61,7 @@ class SchemaConverter {
   readonly #writer: RuleWriter = {
     add: (body) => this.#rule(body),
     json: (name) => this.#json(name),
-    once: (key, write) => this.#shared(key, { path: '', write }),
+    once: (key, write) => this.#shared(key, { path: '', write: () => this.#counted(write()) }),
   }
   #length = 0
   #leftOut = 0
@@ -401,10 +401,14 @@ class SchemaConverter {
 
   /** The name of a rule with this body. */
   #rule(body: string, name = this.#newName()): string {
+    this.#rules.set(name, this.#counted(body))
+    return name
+  }
+
+  #counted(body: string): string {
     this.#length += body.length
     if (this.#length > MAX_GRAMMAR_LENGTH) throw new SchemaError('', 'the schema is too large')
-    this.#rules.set(name, body)
-    return name
+    return body
   }
 
   #newName(): string {

@@ -129,6 +129,9 @@ describe('a grammar of a regular expression', () => {
     '*a',
     '[b-a]',
     'a{2,1}',
+    'a{100001}',
+    'a{1,99999999999}',
+    'a{999999999999,}',
     '\\',
     '\\u00',
     '\\ud83d',
@@ -136,5 +139,10 @@ describe('a grammar of a regular expression', () => {
     expect(() => regexGrammar(pattern)).toThrow(
       /^the regular expression cannot be used: .+ \(position \d+\)$/,
     )
+  })
+
+  it('refuses one of many long counts', () => {
+    const pattern = Array.from('abcdefghijklmnopqrstuvwxyz', (letter) => `${letter}{0,100000}`).join('')
+    expect(() => regexGrammar(pattern)).toThrow('the regular expression is too large')
   })
 })

@@ -22,6 +22,9 @@ import { repeat, type WriteOnce } from '../repetition.ts'
 import { SchemaError } from '../schema-error.ts'
 
 const MAX_DEPTH = 100
+const MAX_COUNT = 100_000
+/** Of the rules that long counts are written in. */
+const MAX_RULES_LENGTH = 2 * 1024 * 1024
 const QUANTIFIER = /\{(\d+)(,(\d*))?\}/y
 /** The escapes of one character beyond 16 bits. */
 const SURROGATES = /(d[89ab][\da-f]{2})\\u(d[c-f][\da-f]{2})/iy
@@ -54,12 +57,15 @@ export function regexToGrammar(pattern: string, writeOnce: WriteOnce, options: R
 /** A grammar of its own. @throws SchemaError */
 export function regexGrammar(pattern: string): string {
   const rules = new Map<string, { readonly name: string; body: string }>()
+  let length = 0
   const writeOnce: WriteOnce = (key, write) => {
     const known = rules.get(key)
     if (known !== undefined) return known.name
     const rule = { name: `r${rules.size}`, body: '' }
     rules.set(key, rule)
     rule.body = write()
+    length += rule.body.length
+    if (length > MAX_RULES_LENGTH) throw new SchemaError('', 'the regular expression is too large')
     return rule.name
   }
   const root = regexToGrammar(pattern, writeOnce)
@@ -153,6 +159,8 @@ class RegexParser {
     this.#takes('?')
     const [least, most] = bounds
     if (least > most) throw this.#error(`{${least},${most}} has its bounds in the wrong order`)
+    if (Math.max(least, most === Infinity ? 0 : most) > MAX_COUNT)
+      throw this.#error(`nothing may be repeated more than ${MAX_COUNT} times`)
     return repeat(atom, bounds, this.#writeOnce)
   }
 

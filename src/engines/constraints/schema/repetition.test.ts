@@ -116,3 +116,16 @@ it.each([
     ])
   }
 })
+
+it('a character that JSON escapes may come wherever another may', async () => {
+  const escaped = '\\"'
+  const schema = { type: 'string', minLength: 3, maxLength: 100 }
+  const run: Run = { start: '"', item: 'x', tokens: [escaped, `x${escaped}`] }
+
+  const allowed = await allowedBehind(schemaToGrammar(schema, { isStrict: true }), run, 101)
+
+  expect(allowed.map((tokens) => tokens.includes(escaped))).toEqual([
+    ...Array<boolean>(100).fill(true),
+    false,
+  ])
+})
